@@ -64,7 +64,7 @@ func TestEachRuleBites(t *testing.T) {
 			map[string]string{
 				"sim/wire/a.go":        "package wire",
 				"sim/verbs/a.go":       "// Package verbs has words.\npackage verbs",
-				"sim/model/a.go":       "// Package modle is misspelt.\npackage model",
+				"sim/model/a.go":       "// Package models is another.\npackage model",
 				"lessons/a_test.go":    "package lessons",
 				"cmd/rdmaprep/main.go": "// Command rdmaprep runs.\npackage main",
 			},
