@@ -163,4 +163,6 @@ type Problem struct {
 	Line int
 	Key  string // such as "question[foundations.zero-copy].choices[1].holds"
 	Text string // what is wrong and how to mend it
+	// Warning marks what does not make a pack wrong, such as an unused source.
+	Warning bool
 }
