@@ -189,8 +189,7 @@ func (d *decoded) unknown(keys []toml.Key) []place {
 	}
 	var found []place
 	hit := map[string]bool{}
-	d.file.line("") // builds the index
-	for p, line := range d.file.index {
+	for p, line := range d.file.places() {
 		bare := withoutIndices(p)
 		if want[bare] {
 			hit[bare] = true
@@ -213,7 +212,7 @@ func (d *decoded) inlineLine(key string) int {
 	i := strings.LastIndexByte(key, '.')
 	above, last := key[:max(i, 0)], regexp.MustCompile(`[{,]\s*`+regexp.QuoteMeta(key[i+1:])+`\s*=`)
 	best := 0
-	for p, n := range d.file.index {
+	for p, n := range d.file.places() {
 		if withoutIndices(p) == above && (best == 0 || n < best) {
 			best = n
 		}

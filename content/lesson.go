@@ -13,7 +13,7 @@ func (l *loader) lessonBody(s spot, x *Lesson, d *decoded) {
 		text.Reset()
 	}
 	at := func(line int) spot { // a spot on a line of the body
-		return spot{&sourceFile{name: s.file.name, index: map[string]int{}, offset: line - 1}, "", "body"}
+		return spot{&sourceFile{name: s.file.name, offset: line - 1}, "", "body"}
 	}
 	lines := strings.Split(d.body, "\n")
 	fence := ""
@@ -25,7 +25,7 @@ func (l *loader) lessonBody(s spot, x *Lesson, d *decoded) {
 				continue
 			}
 			flush()
-			l.checks = append(l.checks, check{at(d.bodyLine + i + 1), x, len(x.Blocks), strings.TrimSpace(lines[i+1])})
+			l.checks = append(l.checks, pending{at(d.bodyLine + i + 1), x, len(x.Blocks), strings.TrimSpace(lines[i+1])})
 			x.Blocks = append(x.Blocks, Block{})
 			i += 2
 			continue
@@ -47,8 +47,8 @@ func (l *loader) lessonBody(s spot, x *Lesson, d *decoded) {
 	}
 }
 
-// check is a check fence waiting for its question.
-type check struct {
+// pending is a check fence waiting for its question.
+type pending struct {
 	spot   spot
 	lesson *Lesson
 	block  int

@@ -1,7 +1,6 @@
 package content
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,60 +69,11 @@ func Merge(base, pack *Library) *Library {
 	return m
 }
 
-// source is one file of a pack: its text and, once asked for, its places.
-type sourceFile struct {
-	name   string
-	data   string
-	offset int // lines of the file before data
-	index  map[string]int
-	tops   []int // lines of the top-level array headers, in order
-}
-
-// line finds the line of a path with indices; a path that has no line of its
-// own (an inline table, a missing key) has that of the nearest above it.
-func (f *sourceFile) line(p string) int {
-	if f.index == nil {
-		f.index = map[string]int{}
-		var w walker
-		all := func(string) bool { return true }
-		w.walk(f.data, all, func(pl place) {
-			if _, dup := f.index[pl.path]; !dup {
-				f.index[pl.path] = pl.line
-			}
-		})
-	}
-	for p != "" {
-		if n, ok := f.index[p]; ok {
-			return n + f.offset
-		}
-		i := strings.LastIndexAny(p, ".[")
-		if i < 0 {
-			break
-		}
-		p = p[:i]
-	}
-	return 1 + f.offset
-}
-
-// spot is where an entry stands: its path in its file, and the same path with
-// its id as it is shown.
-type spot struct {
-	file  *sourceFile
-	path  string // "question[3]", "" for the file itself
-	shown string // "question[failure.rnr]"
-}
-
-func (s spot) at(key string) spot {
-	return spot{s.file, joinPath(s.path, key), joinPath(s.shown, key)}
-}
-
-func (s spot) elem(key string, i int) spot { return s.at(fmt.Sprintf("%s[%d]", key, i)) }
-
 type loader struct {
-	lib      *Library
-	base     *Library
-	problems []Problem
-	files    []*sourceFile
+	lib   *Library
+	base  *Library
+	files []*sourceFile
+	reporter
 
 	topics    map[string]bool
 	questions map[string]*Question
@@ -131,7 +81,7 @@ type loader struct {
 	labs      map[string]*Lab
 	terms     map[string]bool
 	spots     map[any]spot
-	checks    []check
+	checks    []pending
 }
 
 func newLoader(base *Library) *loader {
@@ -159,27 +109,6 @@ func newLoader(base *Library) *loader {
 		l.terms[strings.ToLower(t.Term)] = true
 	}
 	return l
-}
-
-func (l *loader) bad(s spot, format string, args ...any) { l.report(s, false, format, args...) }
-
-func (l *loader) warn(s spot, format string, args ...any) { l.report(s, true, format, args...) }
-
-func (l *loader) report(s spot, warning bool, format string, args ...any) {
-	if len(l.problems) >= maxProblems {
-		return
-	}
-	p := Problem{Line: s.file.line(s.path), File: s.file.name, Key: s.shown, Warning: warning}
-	p.Text = fmt.Sprintf(format, args...)
-	l.problems = append(l.problems, p)
-}
-
-func (l *loader) sorted() []Problem {
-	slices.SortStableFunc(l.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
-	})
-	return slices.Compact(l.problems)
 }
 
 func (l *loader) load(fsys fs.FS) {

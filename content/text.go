@@ -8,7 +8,7 @@ import (
 
 const (
 	maxCodeColumns   = 72  // fenced code and C calls
-	maxScriptColumns = 160 // lines of a script, which a screen may fold
+	maxScriptColumns = 400 // lines of a script, which a screen folds; a post list is one line
 )
 
 // Letters are the characters that content may have besides printable ASCII,

@@ -46,10 +46,7 @@ func (q *Question) Render(seed uint64) (*Question, map[string]any, error) {
 	}
 	picks := make([]int, len(q.Variants.Draw))
 	for i, d := range q.Variants.Draw {
-		if len(d.From) == 0 {
-			return nil, nil, &VariantError{q.ID, "variants.draw[" + d.Name + "]", fmt.Errorf("from is empty")}
-		}
-		picks[i] = int(splitMix(seed+uint64(i)*0x632be59bd9b4e019) % uint64(len(d.From)))
+		picks[i] = int(splitMix(seed+uint64(i)*0x632be59bd9b4e019) % uint64(max(len(d.From), 1)))
 	}
 	return q.renderPicks(picks)
 }
@@ -71,6 +68,9 @@ func (q *Question) renderPicks(picks []int) (*Question, map[string]any, error) {
 	}
 	env := map[string]any{}
 	for i, d := range v.Draw {
+		if picks[i] >= len(d.From) {
+			return nil, nil, &VariantError{q.ID, "variants.draw[" + d.Name + "]", fmt.Errorf("from is empty")}
+		}
 		env[d.Name] = plain(d.From[picks[i]])
 	}
 	for _, let := range v.Let {
