@@ -1,0 +1,132 @@
+package lessons
+
+import (
+	"time"
+
+	"rdmaprep/content"
+	"rdmaprep/lessons/decision"
+	"rdmaprep/quiz"
+)
+
+// Phase is where a lab stands.
+type Phase string
+
+// The phases of a lab, in order.
+const (
+	Reading   Phase = "reading"   // explanation, and the prediction if there is one
+	Running   Phase = "running"   // the step runs; its prediction is locked
+	Observing Phase = "observing" // what the step showed
+	Scaling   Phase = "scaling"   // the question of scale waits for an answer
+	Marking   Phase = "marking"   // its rubric is being marked
+	Recording Phase = "recording" // the record form
+	Finished  Phase = "finished"  // the record is saved
+)
+
+// Config is what a lab is made of.
+type Config struct {
+	Lab     *content.Lab
+	ID      quiz.ID // of this run of the lab
+	NewID   func() quiz.ID
+	Profile string // of the model; "" takes the lab's own, and "spec" if it has none
+	Seed    uint64 // 0 takes the lab's own
+}
+
+// Locked is a prediction as it was when its step ran.
+type Locked struct {
+	Option  int  `json:"option"` // from 0
+	Sure    int  `json:"confidence"`
+	Graded  bool `json:"graded"`  // the step was run and some option held or not
+	Correct bool `json:"correct"` // the option's lines held
+}
+
+// StepView is one step as the cursor shows it.
+type StepView struct {
+	Part, Step  int    // from 0 over AllParts
+	Place       string // "1.2"
+	PartTitle   string
+	Setup       string // of the part, on its first step
+	Adversarial bool
+	Content     content.Step
+	Hints       []string // shown so far
+	HintsLeft   int
+	Locked      *Locked      // nil until locked
+	Observation *Observation // nil until run
+}
+
+// View is everything that a front end needs to draw a lab.
+type View struct {
+	Lab     *content.Lab
+	Phase   Phase // of the step that is next; looking back does not change it
+	Profile string
+	Seed    uint64
+	Number  int // of the step under the cursor, from 1
+	Total   int
+	Step    StepView // under the cursor
+	// Current says that the cursor is on the step that is next or was run last,
+	// so that Pick, SetConfidence, Run, Hint and Next mean something.
+	Current    bool
+	CanBack    bool
+	CanForward bool
+	Pick       int // chosen and not locked yet, -1 for none
+	Sure       int // chosen and not locked yet, 0 for none
+	Message    string
+	// The question of scale, in phase Scaling and later.
+	Scale       content.Scale
+	ScaleAnswer string
+	Points      []content.Point // revealed so far
+	Marked      []bool          // of those, as far as marked
+	// The record, in phase Recording and later.
+	Record   decision.Record
+	Problems []decision.Problem
+	Findings []decision.Finding
+	Pending  int  // saves that were not confirmed yet
+	SavedOK  bool // the record is saved
+	// Replaying says that a resumed lab is running its earlier steps again.
+	Replaying bool
+}
+
+// LabStep is one step of a saved lab, keyed by the titles of its part and step.
+type LabStep struct {
+	Part   string  `json:"part"`
+	Step   string  `json:"step"`
+	Locked *Locked `json:"locked,omitempty"`
+	Hints  int     `json:"hints"`
+	Ran    bool    `json:"ran"`
+}
+
+// LabState is a lab as JSON: what was chosen and how far it came, but not the
+// observations, which come again by running the steps again.
+type LabState struct {
+	Format  int             `json:"format"`
+	ID      quiz.ID         `json:"id"`
+	Lab     string          `json:"lab"` // content id
+	Profile string          `json:"profile"`
+	Seed    uint64          `json:"seed"`
+	Phase   Phase           `json:"phase"`
+	Steps   []LabStep       `json:"steps"` // up to the one that is next
+	Answer  string          `json:"scale_answer"`
+	Marked  []bool          `json:"marked"`
+	Record  decision.Record `json:"record"`
+	Unsaved []quiz.Attempt  `json:"unsaved"`
+	Spent   time.Duration   `json:"spent"`
+}
+
+// NewLab makes a lab that stands before its first step. It is an error if the
+// lab has no steps.
+func NewLab(cfg Config) (*Lab, error) { return newLab(cfg) }
+
+// ResumeLab makes the lab that a state was taken from. cfg.ID, Profile and Seed
+// are taken from the state. After Begin it runs the steps that were run before
+// once more, without saving them again. Where the lab was edited since, it goes
+// on from the last step that is still the same.
+func ResumeLab(cfg Config, st LabState) (*Lab, error) { return resumeLab(cfg, st) }
+
+// Step is the only door: it takes an event and the time at which it happened,
+// and returns what is to be done, in order.
+func (l *Lab) Step(at time.Time, ev Event) []Effect { return l.step(at, ev) }
+
+// View is what is to be drawn.
+func (l *Lab) View() View { return l.view() }
+
+// State is the lab as data, to be kept and resumed.
+func (l *Lab) State() LabState { return l.snapshot() }

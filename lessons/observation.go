@@ -1,0 +1,44 @@
+package lessons
+
+import (
+	"time"
+
+	"rdmaprep/sim/script"
+	"rdmaprep/sim/verbs"
+)
+
+// Observation is what one run showed: a step of a lab, or a proof.
+type Observation struct {
+	// Outcomes, Transcript and Events are new since the last step of the part;
+	// Objects are all objects as they are now.
+	Outcomes   []script.Outcome
+	Objects    []script.Object
+	Events     []verbs.TraceEvent // of the model; nil on a live device
+	Transcript []script.TranscriptLine
+	At         time.Duration // device time at the end; 0 on a live device
+	Profile    string
+	Device     string // "model", or the name of a live device
+	Live       bool
+	Seed       uint64
+	// Right says which options of the prediction hold, in the order of the
+	// content (a proof: of the instance's choices as shown); nil without one.
+	Right []bool
+	// Digest is of the part's transcript so far, TraceDigest of its trace;
+	// both are hex SHA-256, and TraceDigest is "" without a trace.
+	Digest      string
+	TraceDigest string
+	// Bytes are named ranges of memory that the script looked at, as text.
+	Bytes []string
+	// Failed are the expect lines that the device did not meet, each with what
+	// was got; the run went on.
+	Failed []Failure
+	// Err says why the script stopped early, "" if it did not: such as a call
+	// that was refused.
+	Err string
+}
+
+// Failure is an expectation that was not met.
+type Failure struct {
+	Line string // as written
+	Got  string // what the device showed instead
+}
