@@ -64,7 +64,8 @@ var arrows = map[string][]string{
 	"sim/devicetest":        scripts,
 
 	"content":          scripts,
-	"lessons":          slices.Concat(scripts, []string{"content", "lessons/decision"}),
+	// A lesson's checks are questions, so lessons stands on quiz; never the other way.
+	"lessons":          slices.Concat(scripts, []string{"content", "lessons/decision", "quiz"}),
 	"lessons/decision": {},
 	"quiz":             slices.Concat(scripts, []string{"content", "quiz/fsrs"}),
 	"quiz/fsrs":        {},
