@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	cmdTree + "tui/tuitest": anything,
 	"sim/devicetest":        scripts,
 
-	"content":          scripts,
+	"content": scripts,
 	// A lesson's checks are questions, so lessons stands on quiz; never the other way.
 	"lessons":          slices.Concat(scripts, []string{"content", "lessons/decision", "quiz"}),
 	"lessons/decision": {},
