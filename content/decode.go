@@ -2,12 +2,13 @@ package content
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -165,17 +166,35 @@ func idAt[T any](list []T, n int, id func(T) string) string {
 	return id(list[n])
 }
 
-var inFront = regexp.MustCompile(`^toml: (line \d+ )?(\(last key "([^"]*)"\): )?`)
+var decoderError = regexp.MustCompile(`^toml: (?:line (\d+) ?)?(?:\(last key "([^"]*)"\))?:? ?(.*)`)
 
-// parseError gives line, key and text of a decoder's error.
+// parseError gives line, key and text of a decoder's error. The decoder names
+// the last key of a name, not the one at fault; so the file is read again up
+// to each of its headers in turn (by halves), and the first that fails has the
+// fault in its last table.
 func (d *decoded) parseError(err error) (int, string, string) {
-	var pe toml.ParseError
-	text := inFront.ReplaceAllString(err.Error(), "")
-	text = strings.TrimPrefix(text, ": ")
-	if errors.As(err, &pe) {
-		return pe.Position.Line + d.file.offset, pe.LastKey, "is not valid TOML here: " + pe.Message
+	var w walker
+	ends := []int{}
+	header := func(line string) bool { return line[0] == '[' }
+	w.walk(d.file.data, header, func(p place) { ends = append(ends, p.line-1) })
+	lines := strings.SplitAfter(d.file.data, "\n")
+	try := func(i int) error {
+		_, err := toml.Decode(strings.Join(lines[:ends[i]], ""), reflect.New(reflect.TypeOf(d.form).Elem()).Interface())
+		return err
 	}
-	return d.file.line(""), "", text
+	if i := sort.Search(len(ends), func(i int) bool { return try(i) != nil }); i < len(ends) {
+		err = try(i)
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	m := decoderError.FindStringSubmatch(text)
+	if m == nil {
+		return 0, "", "is not TOML: " + text
+	}
+	line, _ := strconv.Atoi(m[1])
+	if line > 0 {
+		line += d.file.offset
+	}
+	return line, m[2], "is not valid here: " + m[3]
 }
 
 // unknown finds the places of keys that no field took.

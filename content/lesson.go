@@ -19,9 +19,16 @@ func (l *loader) lessonBody(s spot, x *Lesson, d *decoded) {
 	fence := ""
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
+		if trimmed := strings.TrimSpace(line); fence != "" && strings.HasPrefix(trimmed, "```") && trimmed != "```" {
+			l.bad(at(d.bodyLine+i), "the code fence above is not closed: end it with ``` before this one")
+			fence = ""
+		}
 		if fence == "" && strings.TrimSpace(line) == "```check" {
 			if i+2 >= len(lines) || strings.TrimSpace(lines[i+2]) != "```" {
 				l.bad(at(d.bodyLine+i), "a check fence holds one line, the id of a question, and is closed by ```")
+				for i+1 < len(lines) && strings.TrimSpace(lines[i]) != "```" {
+					i++
+				}
 				continue
 			}
 			flush()

@@ -42,6 +42,9 @@ func (f *sourceFile) line(p string) int {
 		if n, ok := index[p]; ok {
 			return n + f.offset
 		}
+		if n, ok := index[p+"[0]"]; ok { // an array of tables
+			return n + f.offset
+		}
 		i := strings.LastIndexAny(p, ".[")
 		if i < 0 {
 			break

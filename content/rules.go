@@ -95,6 +95,9 @@ func (l *loader) proofOrNot(s spot, q *Question) {
 	}
 	l.need(s.at("proof"), "script", q.Proof.Script)
 	l.code(s.at("proof.script"), q.Proof.Script, maxScriptColumns)
+	if short, _, _ := strings.Cut(q.Proof.Profile, "-"); short != "" && !strings.Contains(strings.ToLower(q.Prompt), short) {
+		l.bad(s.at("prompt"), "the proof is for the profile %s alone and the prompt does not say so: name %s in it", q.Proof.Profile, short)
+	}
 	wants := q.Kind == Number || q.Kind == Fill || q.Kind == Predict
 	if wants && q.Proof.Asks == "" {
 		l.bad(s.at("proof.asks"), "asks is missing: name the value that the question asks for, such as \"a.cq1[0].status\"")
