@@ -49,12 +49,12 @@ func (f *fake) More(text string) error {
 			}
 		case verb == "need" && len(w) == 2:
 			if f.vars[w[1]] == "" {
-				return fmt.Errorf("line %d: %s is not set", n+1, w[1])
+				return &scriptError{n + 1, fmt.Errorf("%s is not set", w[1])}
 			}
 		case verb == "unread":
 			f.unread = true
 		default:
-			return fmt.Errorf("line %d: %s", n+1, line)
+			return &scriptError{n + 1, fmt.Errorf("unknown: %s", line)}
 		}
 	}
 	return nil

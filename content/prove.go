@@ -107,7 +107,7 @@ func (p *prover) proof(q *Question, profile, with string) (out string, ok bool) 
 	}
 	r, err := p.start(profile, 0, q.Proof.Script)
 	if err != nil {
-		p.bad(p.spot.at("proof.script"), "the script fails under %s%s: %v", profile, with, err)
+		p.badScript(p.spot.at("proof.script"), err, "the script fails under %s%s: %v", profile, with, err)
 		return "", false
 	}
 	defer r.Close()
@@ -225,14 +225,14 @@ func (p *prover) lab(x *Lab) int {
 func (p *prover) part(s spot, part *Part, profile string, seed uint64) {
 	r, err := p.start(profile, seed, part.Setup)
 	if err != nil {
-		p.bad(s.at("setup"), "the setup fails under %s: %v", profile, err)
+		p.badScript(s.at("setup"), err, "the setup fails under %s: %v", profile, err)
 		return
 	}
 	defer r.Close()
 	for i := range part.Steps {
 		st, at := &part.Steps[i], s.elem("steps", i)
 		if err := r.More(st.Script); err != nil {
-			p.bad(at.at("script"), "the lab's own solution fails under %s: %v", profile, err)
+			p.badScript(at.at("script"), err, "the lab's own solution fails under %s: %v", profile, err)
 			return
 		}
 		if st.Predict != nil {

@@ -2,6 +2,7 @@ package content
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,6 +77,22 @@ type reporter struct {
 func (r *reporter) bad(s spot, format string, args ...any) { r.report(s, false, format, args...) }
 
 func (r *reporter) warn(s spot, format string, args ...any) { r.report(s, true, format, args...) }
+
+// badScript reports a fault in a script, on its own line if that is known.
+func (r *reporter) badScript(s spot, err error, format string, args ...any) {
+	n := len(r.problems)
+	r.bad(s, format, args...)
+	var fault *scriptError
+	if len(r.problems) == n || !errors.As(err, &fault) {
+		return
+	}
+	p := &r.problems[n]
+	lines := strings.Split(s.file.data, "\n")
+	// The script begins on the line after an opening """ that ends its line.
+	if i := p.Line - 1 - s.file.offset; i >= 0 && i < len(lines) && strings.HasSuffix(strings.TrimSpace(lines[i]), `"""`) {
+		p.Line += fault.line
+	}
+}
 
 func (r *reporter) report(s spot, warning bool, format string, args ...any) {
 	if len(r.problems) >= maxProblems {
