@@ -1,0 +1,435 @@
+package model
+
+import (
+	"time"
+
+	"rdmaprep/sim/verbs"
+	"rdmaprep/sim/wire"
+)
+
+// completer reads the responses and finishes send requests in order.
+type completer struct {
+	una        uint32 // oldest PSN that is not acknowledged
+	reading    int    // READs and atomics outstanding
+	retries    uint8  // left before RETRY_EXC_ERR
+	rnrRetries uint8
+	timing     bool // the ACK timer runs
+	gapSeen    bool // a missing response was asked for again, no progress since
+}
+
+// completeSend takes the oldest send request off the queue; an error always
+// gives a completion (IBA 10.7.3.1), success only if it was asked for.
+func (q *qp) completeSend(w *sendWQE, status verbs.WCStatus) {
+	slot := q.sq.head
+	signaled := q.sigAll || w.wr.Flags&verbs.SendSignaled != 0
+	if w.reads() && w.phase != posted && w.phase != failed {
+		q.comp.reading--
+	}
+	w.early = w.early[:0]
+	q.sq.drop()
+	if q.req.next < q.sq.head {
+		q.req.next = q.sq.head
+	}
+	if status == verbs.WCSuccess && !signaled {
+		return
+	}
+	fx := q.emit(fxComplete)
+	fx.send, fx.slot = true, slot
+	fx.solicited = status != verbs.WCSuccess && !q.prof.ErrSendNotSolicited
+	fx.wc = verbs.WC{ID: w.wr.ID, Status: status, QPNum: q.num}
+	if status != verbs.WCSuccess {
+		return
+	}
+	fx.wc.Opcode = completionOpcode(w.wr.Opcode)
+	fx.wc.ByteLen = w.length
+	if q.prof.SendImmFlag && (w.wr.Opcode == verbs.WRSendWithImm || w.wr.Opcode == verbs.WRRDMAWriteWithImm) {
+		fx.wc.Flags = verbs.WCWithImm
+	}
+}
+
+func completionOpcode(o verbs.WROpcode) verbs.WCOpcode {
+	switch o {
+	case verbs.WRRDMAWrite, verbs.WRRDMAWriteWithImm:
+		return verbs.WCRDMAWrite
+	case verbs.WRRDMARead:
+		return verbs.WCRDMARead
+	case verbs.WRAtomicCmpAndSwp:
+		return verbs.WCCompSwap
+	case verbs.WRAtomicFetchAdd:
+		return verbs.WCFetchAdd
+	case verbs.WRLocalInv:
+		return verbs.WCLocalInv
+	case verbs.WRBindMW:
+		return verbs.WCBindMW
+	}
+	return verbs.WCSend
+}
+
+// retire completes the oldest requests as far as they are done.
+func (q *qp) retire() {
+	for q.sq.len() > 0 {
+		w := q.sq.front()
+		switch w.phase {
+		case done:
+			q.completeSend(w, verbs.WCSuccess)
+		case failed:
+			if q.sq.len() > 0 && q.live() {
+				q.failOldest(w, w.status)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+// failOldest ends the oldest request in error, and with it the queue.
+func (q *qp) failOldest(w *sendWQE, status verbs.WCStatus) {
+	q.completeSend(w, status)
+	q.req.broken = false
+	q.req.waitRNR = false
+	if q.rc || q.prof.NoSQE {
+		q.toError("a send request failed: " + status.String())
+		return
+	}
+	q.setState(verbs.SQE, "a send request failed: "+status.String())
+	q.flushSend()
+}
+
+// response takes one packet of the responder.
+func (q *qp) response(p *packet) {
+	// An answer to nothing that is outstanding: late, or of an earlier life.
+	if psnDiff(p.psn, q.comp.una) < 0 || psnDiff(p.psn, q.req.top) >= 0 {
+		q.node.bench.traceRefused(q, p, "it answers nothing that is outstanding")
+		return
+	}
+	switch p.op & operationBits {
+	case opAcknowledge:
+		q.acknowledge(p)
+	case opAtomicAck:
+		q.atomicResponse(p)
+	default:
+		q.readResponse(p)
+	}
+	if q.live() {
+		q.pump()
+	}
+}
+
+func (q *qp) acknowledge(p *packet) {
+	syn := wire.Syndrome(p.syndrome)
+	if syn.IsAck() {
+		if !q.ackThrough(p.psn) {
+			q.missingResponse()
+		}
+		return
+	}
+	// A NAK acknowledges what came before its PSN.
+	if p.psn != q.comp.una && !q.ackThrough(psnAdd(p.psn, psnMask)) {
+		q.missingResponse()
+		return
+	}
+	if !q.live() {
+		return
+	}
+	switch {
+	case syn.IsRNR():
+		q.rnrNAK(p)
+	case p.syndrome == synNAKSequence:
+		q.node.counters.add(cntPacketSeqErr)
+		q.retry(p.psn)
+	default:
+		q.remoteError(p)
+	}
+}
+
+// remoteError ends the request that a NAK is about.
+func (q *qp) remoteError(p *packet) {
+	if q.sq.len() == 0 || q.sq.front().phase == posted {
+		return
+	}
+	status := verbs.WCRemOpErr
+	switch p.syndrome {
+	case synNAKInvalid:
+		status = verbs.WCRemInvReqErr
+		q.node.counters.add(cntReqRemoteInvalid)
+	case synNAKAccess:
+		status = verbs.WCRemAccessErr
+		q.node.counters.add(cntReqRemoteAccess)
+	default:
+		q.node.counters.add(cntReqRemoteOp)
+	}
+	q.failOldest(q.sq.front(), status)
+}
+
+// ackThrough takes everything up to psn as acknowledged. It stops, and says
+// false, at a READ or atomic whose response is still missing: an
+// acknowledgement of something later does not complete it.
+func (q *qp) ackThrough(psn uint32) bool {
+	whole, moved := true, false
+	for i := q.sq.head; i < q.sq.tail; i++ {
+		w := q.sq.at(i)
+		if w.phase == posted || w.phase == failed {
+			break
+		}
+		if w.localOp() || w.phase == done {
+			continue
+		}
+		if psnDiff(psn, w.first) < 0 {
+			break
+		}
+		if w.reads() {
+			whole = false
+			break
+		}
+		end := psn
+		if psnDiff(psn, w.last) >= 0 {
+			end = w.last
+			if w.phase == sent {
+				w.phase = done
+			}
+		}
+		if psnDiff(end, q.comp.una) >= 0 {
+			q.comp.una = psnAdd(end, 1)
+			moved = true
+		}
+	}
+	if moved {
+		q.progress()
+	}
+	q.retire()
+	return whole
+}
+
+// progress follows every step forward: the counters start again (IBTA:
+// retries count attempts without progress), and so does the timer.
+func (q *qp) progress() {
+	c := &q.comp
+	c.retries, c.rnrRetries = q.attr.RetryCnt, q.attr.RNRRetry
+	c.gapSeen = false
+	if psnDiff(c.una, q.req.psn) > 0 { // acknowledged while it was being resent
+		q.seek(c.una)
+	}
+	if q.req.waitRNR {
+		return
+	}
+	if psnDiff(c.una, q.req.top) >= 0 {
+		q.stopAckTimer()
+	} else {
+		q.startAckTimer()
+	}
+}
+
+// missingResponse asks again for a response that a later one overtook; once,
+// until there is progress.
+func (q *qp) missingResponse() {
+	if q.comp.gapSeen || !q.live() {
+		return
+	}
+	q.comp.gapSeen = true
+	q.node.counters.add(cntImpliedNAK)
+	q.retry(q.comp.una)
+}
+
+// readResponse places one packet of a READ's data.
+func (q *qp) readResponse(p *packet) {
+	// It acknowledges the SENDs and WRITEs before the READ.
+	w := q.waitingReader(p.psn)
+	if w == nil || !q.live() {
+		return
+	}
+	op := p.op & operationBits
+	at := psnDiff(p.psn, w.rnext)
+	if w.wr.Opcode != verbs.WRRDMARead {
+		q.failOldest(w, verbs.WCBadRespErr)
+		return
+	}
+	if at < 0 {
+		return
+	}
+	if at > 0 {
+		q.node.counters.add(cntOutOfSequence)
+		q.missingResponse()
+		return
+	}
+	off := uint32(psnDiff(p.psn, w.first)) * q.mtu
+	want := min(w.length-off, q.mtu)
+	lastOp := op == opReadLast || op == opReadOnly
+	if uint32(len(p.payload)) != want || lastOp != (p.psn == w.last) {
+		q.failOldest(w, verbs.WCBadRespErr)
+		return
+	}
+	if bad := q.scatter(w.sgl, off, p.payload); bad != scatterOK || (want > 0 && w.wr.Flags&verbs.SendInline != 0) {
+		q.failOldest(w, verbs.WCLocProtErr)
+		return
+	}
+	w.rnext = psnAdd(w.rnext, 1)
+	q.comp.una = w.rnext
+	if p.psn == w.last {
+		q.finishReader(w)
+	}
+	q.progress()
+	q.retire()
+}
+
+func (q *qp) finishReader(w *sendWQE) { w.phase = done }
+
+// waitingReader acknowledges what came before psn and returns the READ or
+// atomic that waits for it, nil if there is none.
+func (q *qp) waitingReader(psn uint32) *sendWQE {
+	if psn != q.comp.una {
+		q.ackThrough(psnAdd(psn, psnMask))
+	}
+	for i := q.sq.head; i < q.sq.tail; i++ {
+		w := q.sq.at(i)
+		if w.phase == posted || w.phase == failed {
+			return nil
+		}
+		if w.phase == done || w.localOp() {
+			continue
+		}
+		if !w.reads() {
+			return nil
+		}
+		if psnDiff(psn, w.first) >= 0 && psnDiff(psn, w.last) <= 0 {
+			return w
+		}
+		// A later one's response came first: this one's is lost.
+		if psnDiff(psn, w.last) > 0 {
+			q.missingResponse()
+		}
+		return nil
+	}
+	return nil
+}
+
+func (q *qp) atomicResponse(p *packet) {
+	w := q.waitingReader(p.psn)
+	if w == nil || !q.live() {
+		return
+	}
+	if w.wr.Opcode == verbs.WRRDMARead {
+		q.failOldest(w, verbs.WCBadRespErr)
+		return
+	}
+	b := put64(p.original)
+	if q.scatter(w.sgl, 0, b[:]) != scatterOK {
+		q.failOldest(w, verbs.WCLocProtErr)
+		return
+	}
+	q.comp.una = psnAdd(p.psn, 1)
+	w.phase = done
+	q.progress()
+	q.retire()
+}
+
+// seek makes psn the next PSN that the requester sends.
+func (q *qp) seek(psn uint32) {
+	q.req.psn = psn
+	q.req.sinceReq = 0
+	for i := q.sq.head; i < q.sq.tail; i++ {
+		w := q.sq.at(i)
+		if w.phase == posted || w.phase == failed {
+			q.req.next = i
+			return
+		}
+		if w.phase != done && !w.localOp() && psnDiff(psn, w.last) <= 0 {
+			q.req.next = i
+			return
+		}
+	}
+	q.req.next = q.sq.tail
+}
+
+// retry goes back to psn, or gives up.
+func (q *qp) retry(psn uint32) {
+	c := &q.comp
+	if q.sq.len() == 0 || q.sq.front().phase == posted {
+		return
+	}
+	forever := q.prof.RetrySevenForever && q.attr.RetryCnt == 7
+	if c.retries == 0 && !forever {
+		q.node.counters.add(cntRetryExceeded)
+		q.failOldest(q.sq.front(), verbs.WCRetryExcErr)
+		return
+	}
+	if !forever {
+		c.retries--
+	}
+	if q.req.waitRNR {
+		return
+	}
+	q.seek(psn)
+	q.startAckTimer()
+	q.pump()
+}
+
+func (q *qp) startAckTimer() {
+	d := q.ackTimerLength()
+	q.comp.timing = d > 0
+	if d > 0 {
+		q.setTimer(timerAck, d)
+	}
+}
+
+func (q *qp) stopAckTimer() {
+	if q.comp.timing {
+		q.comp.timing = false
+		q.setTimer(timerAck, 0)
+	}
+}
+
+// ackTimerLength is 4.096 us << timeout; 0 waits for ever.
+func (q *qp) ackTimerLength() time.Duration {
+	if q.attr.Timeout == 0 {
+		return 0
+	}
+	return q.prof.ticks(4096 * time.Nanosecond << (q.attr.Timeout & 31))
+}
+
+// ticks is a timer's real length under the profile.
+func (p *Profile) ticks(d time.Duration) time.Duration {
+	if p.Jiffy == 0 {
+		return d
+	}
+	n := max(1, d/p.Jiffy)
+	return (n + 1) * p.Jiffy
+}
+
+func (q *qp) ackTimeout() {
+	q.comp.timing = false
+	if !q.live() || q.sq.len() == 0 || q.req.waitRNR || q.orphaned() {
+		return
+	}
+	q.node.counters.add(cntLocalAckTimeout)
+	q.comp.gapSeen = false
+	q.retry(q.comp.una)
+}
+
+func (q *qp) rnrNAK(p *packet) {
+	c := &q.comp
+	if q.sq.len() == 0 || q.sq.front().phase == posted || q.req.waitRNR {
+		return
+	}
+	q.node.counters.add(cntRNRNakReceived)
+	if c.rnrRetries == 0 {
+		q.node.counters.add(cntRNRExceeded)
+		q.failOldest(q.sq.front(), verbs.WCRNRRetryExcErr)
+		return
+	}
+	if q.attr.RNRRetry != 7 {
+		c.rnrRetries--
+	}
+	q.stopAckTimer()
+	q.req.waitRNR = true
+	q.setTimer(timerRNR, q.prof.ticks(wire.RNRTimer(p.syndrome&31)))
+}
+
+func (q *qp) rnrTimeout() {
+	q.req.waitRNR = false
+	if !q.live() {
+		return
+	}
+	q.seek(q.comp.una)
+	q.pump()
+}

@@ -1,0 +1,73 @@
+package model
+
+import "maps"
+
+// counter is one of a node's hardware counters.
+type counter uint8
+
+const (
+	cntSentPackets counter = iota
+	cntReceivedPackets
+	cntDuplicate
+	cntOutOfSequence
+	cntPacketSeqErr
+	cntImpliedNAK
+	cntLocalAckTimeout
+	cntRetryExceeded
+	cntRNRNakReceived
+	cntRNRExceeded
+	cntOutOfBuffer
+	cntReqRemoteAccess
+	cntReqRemoteInvalid
+	cntReqRemoteOp
+	cntQKeyViolation
+	numCounters
+)
+
+type counters [numCounters]uint64
+
+func (c *counters) add(k counter) { c[k]++ }
+
+// The names of mlx5 (Documentation: "Understanding mlx5 ethtool and RDMA
+// counters") under spec.
+var specCounters = map[string]counter{
+	"duplicate_request":              cntDuplicate,
+	"out_of_sequence":                cntOutOfSequence,
+	"packet_seq_err":                 cntPacketSeqErr,
+	"implied_nak_seq_err":            cntImpliedNAK,
+	"local_ack_timeout_err":          cntLocalAckTimeout,
+	"req_transport_retries_exceeded": cntRetryExceeded,
+	"rnr_nak_retry_err":              cntRNRNakReceived,
+	"req_rnr_retries_exceeded":       cntRNRExceeded,
+	"out_of_buffer":                  cntOutOfBuffer,
+	"req_remote_access_errors":       cntReqRemoteAccess,
+	"req_remote_invalid_request":     cntReqRemoteInvalid,
+	"qp_qkey_violations":             cntQKeyViolation,
+}
+
+// The names of rxe_hw_counters.c under rxe-6.1.
+var rxeCounters = map[string]counter{
+	"sent_pkts":              cntSentPackets,
+	"rcvd_pkts":              cntReceivedPackets,
+	"duplicate_request":      cntDuplicate,
+	"out_of_seq_request":     cntOutOfSequence,
+	"rcvd_rnr_err":           cntRNRNakReceived,
+	"rcvd_seq_err":           cntPacketSeqErr,
+	"retry_exceeded_err":     cntRetryExceeded,
+	"retry_rnr_exceeded_err": cntRNRExceeded,
+	"send_rnr_err":           cntOutOfBuffer,
+	"completer_retry_err":    cntLocalAckTimeout,
+}
+
+// Counters gives the device's counters by the names of its profile.
+func (n *node) Counters() (map[string]uint64, error) {
+	names := specCounters
+	if n.prof.CapacityLessOne {
+		names = rxeCounters
+	}
+	out := make(map[string]uint64, len(names))
+	for name, k := range maps.All(names) {
+		out[name] = n.counters[k]
+	}
+	return out, nil
+}

@@ -1,0 +1,181 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Profile is one set of rules. A switch that is false, or a number that is
+// zero, is what the profile spec does; each switch names one deviation of
+// Soft-RoCE and the place in Linux 6.1 that causes it.
+type Profile struct {
+	Name string
+
+	// RecvTooSmallIsOpErr: a SEND longer than the receive buffer is a remote
+	// operational error (0x63), not an invalid request. rxe_mr.c copy_data
+	// returns -EINVAL, rxe_resp.c send_data_in makes it MALFORMED_WQE.
+	RecvTooSmallIsOpErr bool
+	// RecvProtIsOpErr: a bad receive SGE completes LOC_QP_OP_ERR at the
+	// responder. The same place.
+	RecvProtIsOpErr bool
+	// SendLKeyIsOpErr: a source lkey that names no usable region completes
+	// LOC_QP_OP_ERR. rxe_req.c finish_packet maps only -EFAULT to LOC_PROT_ERR.
+	SendLKeyIsOpErr bool
+	// WriteImmErrIsRemAccess: the receive request consumed by a
+	// WRITE_WITH_IMM with a bad rkey completes REM_ACCESS_ERR. rxe_resp.c
+	// do_class_ac_error.
+	WriteImmErrIsRemAccess bool
+	// NoAccessEvent: no QP_ACCESS_ERR, QP_REQ_ERR, QP_FATAL or
+	// QP_LAST_WQE_REACHED. rxe_resp.c of 6.1 raises none.
+	NoAccessEvent bool
+	// NoSQE: a send error of UC or UD moves the QP to ERR. rxe_req.c,
+	// rxe_qp_error for every type.
+	NoSQE bool
+	// UDOversizeSilent: a UD message above the MTU completes SUCCESS and is
+	// not sent. rxe_req.c rxe_requester, after C10-93.1.1.
+	UDOversizeSilent bool
+	// UDSmallRecvIsErr: a UD message longer than the receive buffer moves the
+	// receiver to ERR. rxe_resp.c send_data_in.
+	UDSmallRecvIsErr bool
+	// RetrySevenForever: retry_cnt 7 never runs out. rxe_comp.c,
+	// COMPST_ERROR_RETRY.
+	RetrySevenForever bool
+	// Jiffy: timers count in ticks of this length, at least one, and start in
+	// the middle of one. rxe_qp.c rxe_qp_from_attr, rxe_comp.c rnrnak_jiffies.
+	Jiffy time.Duration
+	// InvalidateErrAcks: a SEND_WITH_INV of a bad rkey is acknowledged although
+	// the responder fails. rxe_resp.c RESPST_ERR_INVALIDATE_RKEY.
+	InvalidateErrAcks bool
+	// LocalInvErrIsOpErr: a failed LOCAL_INV completes LOC_QP_OP_ERR.
+	// rxe_req.c rxe_do_local_ops.
+	LocalInvErrIsOpErr bool
+	// LocalInvAnyQP: LOCAL_INV of a type 2 window does not check its QP.
+	// rxe_mw.c rxe_check_invalidate_mw.
+	LocalInvAnyQP bool
+	// RKeyZeroIfLocal: a region without remote access has rkey 0. rxe_mr.c
+	// rxe_mr_init.
+	RKeyZeroIfLocal bool
+	// NoZeroLengthMR: reg_mr of no bytes is EINVAL. core/umem.c ib_umem_get.
+	NoZeroLengthMR bool
+	// NoZeroBasedMR: ZERO_BASED has no effect on a region. rxe_mr.c
+	// rxe_mr_init_user keeps the iova that it is given.
+	NoZeroBasedMR bool
+	// AtomicCheckedAtPost: a misaligned or short atomic is EINVAL at post time;
+	// a longer one is accepted. providers/rxe/rxe.c validate_send_wr.
+	AtomicCheckedAtPost bool
+	// RDAtomicPow2: max_rd_atomic and max_dest_rd_atomic are rounded up to a
+	// power of two. rxe_qp.c rxe_qp_from_attr.
+	RDAtomicPow2 bool
+	// NoDestRDAtomicLimit: more READs than max_dest_rd_atomic are served.
+	// rxe_resp.c rxe_prepare_res recycles the oldest.
+	NoDestRDAtomicLimit bool
+	// EarlyPostStays: post_send in RESET, INIT or RTR is EINVAL and the request
+	// stays queued. providers/rxe/rxe.c post_send_db.
+	EarlyPostStays bool
+	// ErrRecvWaits: receives posted in ERR are not flushed until the next
+	// modify_qp. providers/rxe/rxe.c rxe_post_recv rings no doorbell.
+	ErrRecvWaits bool
+	// DrainedAlwaysTold: SQ_DRAINED is raised although it was not asked for.
+	// rxe_req.c next_wqe, rxe_comp.c comp_check_sq_drain_done.
+	DrainedAlwaysTold bool
+	// SQDNeedsDoorbell: after SQD to RTS the queue moves at the next post_send.
+	// rxe_qp.c rxe_qp_from_attr starts no task.
+	SQDNeedsDoorbell bool
+	// SendOverflowSurvives: a full send CQ loses the completion, raises CQ_ERR
+	// each time, and neither CQ nor QP stops. rxe_comp.c ignores rxe_cq_post.
+	SendOverflowSurvives bool
+	// SRQNotLast: see NoAccessEvent; kept apart because 6.12 changed it.
+	// rxe_resp.c flush_recv_queue.
+	SRQNotLast bool
+	// RecvAlwaysGRH: RC and UC receive completions carry the GRH flag.
+	// rxe_resp.c do_complete.
+	RecvAlwaysGRH bool
+	// SendImmFlag: send completions of WITH_IMM carry WITH_IMM. rxe_comp.c
+	// make_send_cqe.
+	SendImmFlag bool
+	// ErrSendNotSolicited: an error on the send side does not wake a CQ armed
+	// for solicited completions. rxe_comp.c do_complete passes 0.
+	ErrSendNotSolicited bool
+	// LocalErrOrphans: after a local send error the acknowledgements of older
+	// requests are dropped; those hang until the QP is moved to ERR.
+	// rxe_recv.c check_type_state.
+	LocalErrOrphans bool
+	// RNRKeepsNAKing: after an RNR NAK the next packet draws a NAK sequence.
+	// rxe_resp.c check_psn.
+	RNRKeepsNAKing bool
+	// InlineReadAccepted: INLINE on a READ is accepted and fails LOC_PROT_ERR.
+	// providers/rxe/rxe.c validate_send_wr.
+	InlineReadAccepted bool
+	// DeregBoundIsInvalid: dereg_mr under a bound window is EINVAL, not EBUSY.
+	// rxe_mr.c rxe_dereg_mr.
+	DeregBoundIsInvalid bool
+	// CurStateTrusted: modify_qp takes the state that CUR_STATE claims.
+	// rxe_qp.c rxe_qp_chk_attr.
+	CurStateTrusted bool
+	// CurStateZero: query_qp's cur_qp_state is 0 unless CUR_STATE was set.
+	// rxe_qp.c rxe_qp_to_attr.
+	CurStateZero bool
+	// NotifyWithoutChannel: req_notify_cq without a channel returns 0.
+	// rxe_verbs.c rxe_req_notify_cq.
+	NotifyWithoutChannel bool
+	// SlotsFreedByDevice: the send and receive queues have room again when a
+	// request is done, not when its completion is polled. rxe_comp.c
+	// advance_queue.
+	SlotsFreedByDevice bool
+	// CapacityLessOne: queues hold one less than a power of two. rxe_queue.c
+	// rxe_queue_init.
+	CapacityLessOne bool
+	// InlineRaisesSGE: max_inline raises max_send_sge and the reverse.
+	// rxe_qp.c rxe_qp_init_req.
+	InlineRaisesSGE bool
+	// NoLengthCheck: packet lengths are not compared with the path MTU.
+	// rxe_resp.c check_length.
+	NoLengthCheck bool
+}
+
+// Switch is one deviation of a profile, for a person.
+type Switch struct {
+	Name   string // the field of Profile
+	Value  string // "true", or a duration
+	Source string // the place in Linux 6.1
+	Learn  string // what an engineer should know because of it
+}
+
+// ProfileInfo describes a profile.
+type ProfileInfo struct {
+	Name     string
+	About    string
+	Switches []Switch // those that differ from spec
+}
+
+func specProfile() Profile { return Profile{Name: "spec"} }
+
+func rxe61Profile() Profile {
+	return Profile{
+		Name: "rxe-6.1", RecvTooSmallIsOpErr: true, RecvProtIsOpErr: true, SendLKeyIsOpErr: true,
+		WriteImmErrIsRemAccess: true, NoAccessEvent: true, NoSQE: true, UDOversizeSilent: true,
+		UDSmallRecvIsErr: true, RetrySevenForever: true, Jiffy: 4 * time.Millisecond,
+		InvalidateErrAcks: true, LocalInvErrIsOpErr: true, LocalInvAnyQP: true, RKeyZeroIfLocal: true,
+		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,
+		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
+		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
+		SendImmFlag: true, ErrSendNotSolicited: true, LocalErrOrphans: true, RNRKeepsNAKing: true,
+		InlineReadAccepted: true, DeregBoundIsInvalid: true, CurStateTrusted: true, CurStateZero: true,
+		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
+		InlineRaisesSGE: true, NoLengthCheck: true,
+	}
+}
+
+// ProfileNames lists the profiles that Open knows.
+func ProfileNames() []string { return []string{"spec", "rxe-6.1"} }
+
+func findProfile(name string) (Profile, error) {
+	switch name {
+	case "spec":
+		return specProfile(), nil
+	case "rxe-6.1":
+		return rxe61Profile(), nil
+	}
+	return Profile{}, fmt.Errorf("no profile %q: the model has %s", name, strings.Join(ProfileNames(), " and "))
+}

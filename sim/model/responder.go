@@ -1,0 +1,518 @@
+package model
+
+import (
+	"encoding/binary"
+	"time"
+
+	"rdmaprep/sim/verbs"
+)
+
+// readLatency is how long the responder takes to fetch a READ's first byte.
+const readLatency = 500 * time.Nanosecond
+
+// recvWQE is a receive request in its slot.
+type recvWQE struct {
+	id     uint64
+	sgl    []verbs.SGE
+	length uint32
+}
+
+// responder executes a peer's requests in the order of their PSNs.
+type responder struct {
+	epsn    uint32 // the PSN that must come next
+	msn     uint32
+	nakSent bool // one NAK for a gap
+	rnrWait bool // after an RNR NAK, until the expected PSN comes
+	skip    bool // UC: the rest of a message is dropped
+	kind    uint8
+	off     uint32 // bytes of the message so far
+	va      uint64
+	rkey    uint32
+	left    uint32 // WRITE: bytes still to come
+
+	have     bool // a receive request is held
+	wqe      recvWQE
+	slot     uint64
+	fromSRQ  bool
+	job      readJob
+	held     []*packet // requests that wait behind a READ
+	heldHead int
+	answers  []*packet // responses that wait behind a READ
+	atomics  []atomicResult
+	atomicAt int
+}
+
+// readJob is a READ that is being answered.
+type readJob struct {
+	active, ready, late bool
+	psn, last           uint32
+	first               uint32
+	va                  uint64
+	rkey                uint32
+	left                uint32
+	msn                 uint32
+	cause               int
+}
+
+// atomicResult is kept so that a repeated atomic gets its first answer.
+type atomicResult struct {
+	psn      uint32
+	original uint64
+	msn      uint32
+}
+
+// stop lets go of everything that waits.
+func (r *responder) stop(pool *packetPool) {
+	for _, p := range r.held[r.heldHead:] {
+		pool.put(p)
+	}
+	for _, p := range r.answers {
+		pool.put(p)
+	}
+	r.held, r.heldHead, r.answers = r.held[:0], 0, r.answers[:0]
+	r.job = readJob{}
+}
+
+func (r *responder) clear(pool *packetPool) {
+	r.stop(pool)
+	*r = responder{held: r.held, answers: r.answers, wqe: recvWQE{sgl: r.wqe.sgl[:0]}}
+}
+
+// request takes one RC request packet, or lets it wait behind a READ.
+func (q *qp) request(p *packet) {
+	r := &q.resp
+	if opClass[p.op&operationBits]&(isRead|isAtomic) != 0 && !q.prof.NoDestRDAtomicLimit {
+		n := 1
+		if r.job.active {
+			n++
+		}
+		for _, h := range r.held[r.heldHead:] {
+			if opClass[h.op&operationBits]&(isRead|isAtomic) != 0 {
+				n++
+			}
+		}
+		p.tooMany = n > int(q.attr.MaxDestRDAtomic)
+	}
+	if len(r.held) > r.heldHead || q.mustWait(p) {
+		r.held = append(r.held, p)
+		return
+	}
+	q.execute(p)
+	q.pool.put(p)
+}
+
+// mustWait tells whether p has to wait for the READ before it. A READ that a
+// seed has made late lets SENDs, WRITEs and atomics pass, not another READ.
+func (q *qp) mustWait(p *packet) bool {
+	j := &q.resp.job
+	return j.active && (!j.late || p.op&operationBits == opReadRequest)
+}
+
+func (q *qp) drainHeld() {
+	r := &q.resp
+	for r.heldHead < len(r.held) {
+		p := r.held[r.heldHead]
+		if q.mustWait(p) || q.state == verbs.ERR {
+			return
+		}
+		r.heldHead++
+		q.cause = p.trace
+		q.execute(p)
+		q.pool.put(p)
+	}
+	r.held, r.heldHead = r.held[:0], 0
+}
+
+// execute checks a request in the order of IBTA 9.7.4 and carries it out.
+func (q *qp) execute(p *packet) {
+	r := &q.resp
+	diff := psnDiff(p.psn, r.epsn)
+	if diff != 0 {
+		q.outOfOrder(p, diff)
+		return
+	}
+	r.nakSent = false
+	r.rnrWait = false
+	class := opClass[p.op&operationBits]
+	if class == 0 || !q.inSequence(class) {
+		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
+		return
+	}
+	if !q.lengthFits(p, class) || !q.permitted(class) {
+		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
+		return
+	}
+	if class&(isRead|isAtomic) != 0 && (p.tooMany || q.attr.MaxDestRDAtomic == 0) {
+		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
+		return
+	}
+	switch {
+	case class&isSend != 0:
+		q.executeSend(p, class)
+	case class&isWrite != 0:
+		q.executeWrite(p, class)
+	case class&isRead != 0:
+		q.executeRead(p)
+	default:
+		q.executeAtomic(p)
+	}
+}
+
+// outOfOrder answers a PSN that is not the expected one.
+func (q *qp) outOfOrder(p *packet, diff int32) {
+	r := &q.resp
+	if diff > 0 {
+		if r.nakSent || (r.rnrWait && !q.prof.RNRKeepsNAKing) {
+			q.node.bench.traceRefused(q, p, "a PSN after a gap")
+			return
+		}
+		r.nakSent = true
+		q.node.counters.add(cntOutOfSequence)
+		q.answer(synNAKSequence, r.epsn)
+		return
+	}
+	q.node.counters.add(cntDuplicate)
+	q.duplicate(p)
+}
+
+// duplicate answers a request that was executed before.
+func (q *qp) duplicate(p *packet) {
+	r := &q.resp
+	switch p.op & operationBits {
+	case opReadRequest:
+		if _, ok := q.node.remote(q, p.rkey, p.va, uint64(p.length), verbs.AccessRemoteRead); !ok && p.length > 0 {
+			return
+		}
+		q.beginRead(p, r.msn)
+	case opCompareSwap, opFetchAdd:
+		for i := range r.atomics {
+			if a := &r.atomics[i]; a.psn == p.psn {
+				q.answerAtomic(a)
+				return
+			}
+		}
+	default:
+		q.answer(synACK, psnAdd(r.epsn, psnMask))
+	}
+}
+
+// inSequence tells whether a packet continues what went before.
+func (q *qp) inSequence(class uint8) bool {
+	if class&isFirst != 0 {
+		return q.resp.kind == 0
+	}
+	return q.resp.kind != 0 && q.resp.kind&class != 0
+}
+
+// lengthFits compares the payload with the path MTU: FIRST and MIDDLE are
+// full, LAST has at least one byte.
+func (q *qp) lengthFits(p *packet, class uint8) bool {
+	n := uint32(len(p.payload))
+	if q.prof.NoLengthCheck || class&(isRead|isAtomic) != 0 {
+		return true
+	}
+	switch {
+	case class&isLast == 0:
+		return n == q.mtu
+	case class&isFirst == 0:
+		return n > 0 && n <= q.mtu
+	}
+	return n <= q.mtu
+}
+
+// permitted applies the queue pair's own access flags.
+func (q *qp) permitted(class uint8) bool {
+	a := q.attr.Access
+	switch {
+	case class&isWrite != 0:
+		return a&verbs.AccessRemoteWrite != 0
+	case class&isRead != 0:
+		return a&verbs.AccessRemoteRead != 0
+	case class&isAtomic != 0:
+		return a&verbs.AccessRemoteAtomic != 0
+	}
+	return true
+}
+
+// answer sends an acknowledgement or NAK.
+func (q *qp) answer(syndrome uint8, psn uint32) {
+	p := q.responsePacket(opAcknowledge, psn)
+	p.syndrome = syndrome
+	q.respond(p)
+}
+
+func (q *qp) responsePacket(op uint8, psn uint32) *packet {
+	p := q.pool.get()
+	p.op = op
+	p.from, p.to = int16(q.node.index), q.peer
+	p.srcQP, p.dstQP = q.num, q.attr.DestQPN
+	p.psn, p.base = psn, q.attr.RQPSN
+	p.msn = q.resp.msn
+	return p
+}
+
+// respond keeps responses in the order of their PSNs: behind a READ that is
+// still being answered they wait.
+func (q *qp) respond(p *packet) {
+	if q.resp.job.active {
+		p.trace = q.cause
+		q.resp.answers = append(q.resp.answers, p)
+		return
+	}
+	q.emit(fxSend).pkt = p
+}
+
+// reject is a NAK of class C: the request fails at the peer, this side goes to
+// ERR. A held receive request completes with status; without one there is an
+// asynchronous event.
+func (q *qp) reject(syndrome uint8, status verbs.WCStatus, event verbs.EventType) {
+	q.rejectAt(q.resp.epsn, syndrome, status, event)
+}
+
+func (q *qp) rejectAt(psn uint32, syndrome uint8, status verbs.WCStatus, event verbs.EventType) {
+	if q.resp.job.active { // its answer must not overtake the READ's
+		q.finishReadNow()
+	}
+	q.answer(syndrome, psn)
+	if q.resp.have {
+		q.completeRecv(verbs.WC{Status: status}, true)
+	} else if !q.prof.NoAccessEvent {
+		q.async(event)
+	}
+	q.toError("it rejected a request")
+}
+
+// noReceive answers a request that finds no receive request.
+func (q *qp) noReceive() {
+	q.resp.rnrWait = true
+	q.node.counters.add(cntOutOfBuffer)
+	q.answer(synRNR|q.attr.MinRNRTimer&31, q.resp.epsn)
+}
+
+func (q *qp) executeSend(p *packet, class uint8) {
+	r := &q.resp
+	if class&isFirst != 0 {
+		if !q.takeRecv() {
+			q.noReceive()
+			return
+		}
+		r.kind, r.off = isSend, 0
+	}
+	if uint64(r.off)+uint64(len(p.payload)) > uint64(r.wqe.length) {
+		if q.prof.RecvTooSmallIsOpErr {
+			q.reject(synNAKOperational, verbs.WCLocQPOpErr, 0)
+			return
+		}
+		q.reject(synNAKInvalid, verbs.WCLocLenErr, 0)
+		return
+	}
+	if q.scatter(r.wqe.sgl, r.off, p.payload) != scatterOK {
+		status := verbs.WCLocProtErr
+		if q.prof.RecvProtIsOpErr {
+			status = verbs.WCLocQPOpErr
+		}
+		q.reject(synNAKOperational, status, 0)
+		return
+	}
+	r.off += uint32(len(p.payload))
+	if class&hasInv != 0 && !q.invalidate(p.rkey) {
+		q.badInvalidate(p)
+		return
+	}
+	q.accepted(p, class)
+}
+
+func (q *qp) executeWrite(p *packet, class uint8) {
+	r := &q.resp
+	if class&hasImm != 0 && !q.takeRecv() {
+		q.noReceive()
+		return
+	}
+	if class&isFirst != 0 {
+		r.va, r.rkey, r.left = p.va, p.rkey, p.length
+		if r.left > 0 {
+			if _, ok := q.node.remote(q, r.rkey, r.va, uint64(r.left), verbs.AccessRemoteWrite); !ok {
+				q.rejectAccess()
+				return
+			}
+		}
+		r.kind, r.off = isWrite, 0
+	}
+	n := uint32(len(p.payload))
+	if n > r.left || (class&isLast != 0 && n != r.left) {
+		q.reject(synNAKInvalid, verbs.WCLocLenErr, verbs.EventQPReqErr)
+		return
+	}
+	if n > 0 {
+		dst, ok := q.node.remote(q, r.rkey, r.va, uint64(n), verbs.AccessRemoteWrite)
+		if !ok {
+			q.rejectAccess()
+			return
+		}
+		copy(dst, p.payload)
+	}
+	r.va += uint64(n)
+	r.left -= n
+	r.off += n
+	q.accepted(p, class)
+}
+
+// rejectAccess is a remote access error.
+func (q *qp) rejectAccess() {
+	status := verbs.WCLocAccessErr
+	if q.prof.WriteImmErrIsRemAccess {
+		status = verbs.WCRemAccessErr
+	}
+	q.reject(synNAKAccess, status, verbs.EventQPAccessErr)
+}
+
+// accepted follows a packet of a SEND or WRITE that was carried out.
+func (q *qp) accepted(p *packet, class uint8) {
+	r := &q.resp
+	r.epsn = psnAdd(p.psn, 1)
+	if class&isLast != 0 {
+		r.msn = psnAdd(r.msn, 1)
+		q.messageDone(p, class)
+	}
+	if p.ackReq && q.rc && q.state != verbs.ERR {
+		q.answer(synACK, p.psn)
+	}
+}
+
+// messageDone completes the receive request of a message, if it took one.
+func (q *qp) messageDone(p *packet, class uint8) {
+	r := &q.resp
+	length := r.off
+	r.kind, r.off = 0, 0
+	if !r.have {
+		return
+	}
+	wc := verbs.WC{Opcode: verbs.WCRecv, ByteLen: length}
+	if class&isWrite != 0 {
+		wc.Opcode = verbs.WCRecvRDMAWithImm
+	}
+	if class&hasImm != 0 {
+		wc.Imm, wc.Flags = p.imm, verbs.WCWithImm
+	}
+	if class&hasInv != 0 {
+		wc.InvalidRKey, wc.Flags = p.rkey, verbs.WCWithInv
+	}
+	if q.prof.RecvAlwaysGRH {
+		wc.Flags |= verbs.WCGRH
+	}
+	q.completeRecv(wc, p.se)
+}
+
+// takeRecv takes the next receive request; false if there is none.
+func (q *qp) takeRecv() bool {
+	r := &q.resp
+	if r.have {
+		return true
+	}
+	rq := &q.rq
+	if q.srq != nil {
+		rq = &q.srq.queue
+	}
+	if rq.len() == 0 {
+		return false
+	}
+	w := rq.front()
+	r.wqe.id, r.wqe.length = w.id, w.length
+	r.wqe.sgl = append(r.wqe.sgl[:0], w.sgl...)
+	r.slot = rq.head
+	rq.drop()
+	r.have = true
+	if q.srq != nil {
+		q.srqTaken()
+	}
+	return true
+}
+
+// completeRecv completes the receive request that is held.
+func (q *qp) completeRecv(wc verbs.WC, solicited bool) {
+	r := &q.resp
+	r.have = false
+	fx := q.emit(fxComplete)
+	fx.slot = r.slot
+	fx.solicited = solicited
+	fx.wc = wc
+	fx.wc.ID, fx.wc.QPNum = r.wqe.id, q.num
+}
+
+type scatterResult uint8
+
+const (
+	scatterOK scatterResult = iota
+	scatterBad
+	scatterLong // more data than the list has room for
+)
+
+// scatter writes data into a list of SGEs, off bytes from its start.
+func (q *qp) scatter(sgl []verbs.SGE, off uint32, data []byte) scatterResult {
+	for i := range sgl {
+		if len(data) == 0 {
+			return scatterOK
+		}
+		s := &sgl[i]
+		if off >= s.Length {
+			off -= s.Length
+			continue
+		}
+		n := min(uint32(len(data)), s.Length-off)
+		pd := q.pd
+		if q.srq != nil && q.srq.pd != nil && q.resp.have {
+			pd = q.srq.pd
+		}
+		dst, bad := q.node.local(pd, s.LKey, s.Addr+uint64(off), uint64(n), verbs.AccessLocalWrite)
+		if bad != localOK {
+			return scatterBad
+		}
+		copy(dst, data[:n])
+		data = data[n:]
+		off = 0
+	}
+	if len(data) > 0 {
+		return scatterLong
+	}
+	return scatterOK
+}
+
+// executeAtomic: alignment comes before the key (rdma-unit-test,
+// FetchAddUnalignedInvalidRKey).
+func (q *qp) executeAtomic(p *packet) {
+	r := &q.resp
+	if p.va%8 != 0 {
+		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
+		return
+	}
+	mem, ok := q.node.remote(q, p.rkey, p.va, 8, verbs.AccessRemoteAtomic)
+	if !ok {
+		q.rejectAccess()
+		return
+	}
+	old := binary.LittleEndian.Uint64(mem)
+	switch {
+	case p.op&operationBits == opFetchAdd:
+		binary.LittleEndian.PutUint64(mem, old+p.swapAdd)
+	case old == p.compare:
+		binary.LittleEndian.PutUint64(mem, p.swapAdd)
+	}
+	r.epsn = psnAdd(p.psn, 1)
+	r.msn = psnAdd(r.msn, 1)
+	res := atomicResult{psn: p.psn, original: old, msn: r.msn}
+	keep := max(1, int(q.attr.MaxDestRDAtomic))
+	if len(r.atomics) < keep {
+		r.atomics = append(r.atomics, res)
+	} else {
+		r.atomicAt %= keep
+		r.atomics[r.atomicAt] = res
+	}
+	r.atomicAt = (r.atomicAt + 1) % keep
+	q.answerAtomic(&res)
+}
+
+func (q *qp) answerAtomic(a *atomicResult) {
+	p := q.responsePacket(opAtomicAck, a.psn)
+	p.syndrome, p.original, p.msn = synACK, a.original, a.msn
+	q.respond(p)
+}

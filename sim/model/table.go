@@ -1,0 +1,26 @@
+package model
+
+// table gives out handles from 1 on and never gives one out twice.
+type table[T any] struct {
+	rows  []*T
+	count int
+}
+
+func (t *table[T]) add(v *T) uint32 {
+	t.rows = append(t.rows, v)
+	t.count++
+	return uint32(len(t.rows))
+}
+
+// get returns nil for a handle that was never given out or is gone.
+func (t *table[T]) get(handle uint32) *T {
+	if handle-1 >= uint32(len(t.rows)) {
+		return nil
+	}
+	return t.rows[handle-1]
+}
+
+func (t *table[T]) remove(handle uint32) {
+	t.rows[handle-1] = nil
+	t.count--
+}

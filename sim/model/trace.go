@@ -1,0 +1,186 @@
+package model
+
+import (
+	"fmt"
+	"time"
+
+	"rdmaprep/sim/verbs"
+	"rdmaprep/sim/wire"
+)
+
+// Trace returns what happened since Open, nothing if the trace is off.
+func (b *Bench) Trace() []verbs.TraceEvent { return b.trace }
+
+// record adds an event and returns its number.
+func (b *Bench) record(e verbs.TraceEvent) int {
+	e.Seq, e.At = len(b.trace), b.now
+	b.trace = append(b.trace, e)
+	return e.Seq
+}
+
+func (b *Bench) tracePost(q *qp, id uint64, what string) int {
+	return b.record(verbs.TraceEvent{
+		Kind: verbs.TracePost, Cause: -1, Node: q.node.name, QPNum: q.num, WRID: id, Why: "post " + what,
+	})
+}
+
+func (b *Bench) nodeName(i int16) string {
+	if i < 0 {
+		return ""
+	}
+	return b.nodes[i].name
+}
+
+// info is the part of a packet that scripts count.
+func (p *packet) info() verbs.PacketInfo {
+	op := wire.Opcode(p.op)
+	i := verbs.PacketInfo{Opcode: op.Short(), PSN: p.psn, AckReq: p.ackReq, Payload: len(p.payload)}
+	if op.HasAETH() {
+		i.HasAETH, i.Syndrome = true, p.syndrome
+	}
+	return i
+}
+
+func (b *Bench) tracePacket(q *qp, p *packet, cause int) {
+	p.trace = b.record(verbs.TraceEvent{
+		Kind: verbs.TracePacket, Cause: cause, Node: q.node.name, Peer: b.nodeName(p.to), QPNum: q.num,
+		Frame: b.frame(p), Packet: p.info(),
+	})
+}
+
+func (b *Bench) traceDeliver(q *qp, p *packet) int {
+	return b.record(verbs.TraceEvent{
+		Kind: verbs.TraceDeliver, Cause: p.trace, Node: q.node.name, Peer: b.nodeName(p.from), QPNum: q.num,
+		Packet: p.info(),
+	})
+}
+
+func (b *Bench) traceDrop(p *packet, why string) {
+	if !b.tracing {
+		return
+	}
+	b.record(verbs.TraceEvent{
+		Kind: verbs.TraceDrop, Cause: p.trace, Node: b.nodeName(p.from), Peer: b.nodeName(p.to),
+		Packet: p.info(), Why: why,
+	})
+}
+
+// traceRefused notes a packet that a queue pair did not take.
+func (b *Bench) traceRefused(q *qp, p *packet, why string) {
+	if !b.tracing {
+		return
+	}
+	b.record(verbs.TraceEvent{
+		Kind: verbs.TraceDrop, Cause: p.trace, Node: q.node.name, Peer: b.nodeName(p.from), QPNum: q.num,
+		Packet: p.info(), Why: why,
+	})
+}
+
+func (b *Bench) traceDelayed(p *packet, d time.Duration) {
+	if b.tracing {
+		b.record(verbs.TraceEvent{
+			Kind: verbs.TraceFault, Cause: p.trace, Node: b.nodeName(p.from), Peer: b.nodeName(p.to),
+			Packet: p.info(), Why: fmt.Sprintf("delayed by %s", d),
+		})
+	}
+}
+
+func (b *Bench) traceFault(n *node, up bool) {
+	if !b.tracing {
+		return
+	}
+	why := "link down"
+	if up {
+		why = "link up"
+	}
+	b.record(verbs.TraceEvent{Kind: verbs.TraceFault, Cause: -1, Node: n.name, Why: why})
+}
+
+func (b *Bench) traceComplete(q *qp, fx *effect) {
+	wc := fx.wc
+	b.record(verbs.TraceEvent{
+		Kind: verbs.TraceComplete, Cause: fx.cause, Node: q.node.name, QPNum: q.num, WRID: wc.ID, WC: &wc,
+	})
+}
+
+func (b *Bench) traceAsync(n *node, e verbs.AsyncEvent, q *qp, cause int) {
+	if !b.tracing {
+		return
+	}
+	t := verbs.TraceEvent{Kind: verbs.TraceAsync, Cause: cause, Node: n.name, Async: &e}
+	if q != nil {
+		t.QPNum = q.num
+	}
+	b.record(t)
+}
+
+var timerNames = [numTimers]string{
+	"local ACK timeout", "end of the wait after an RNR NAK", "a READ's data is fetched",
+}
+
+func (b *Bench) traceTimer(q *qp, k timerKind) int {
+	if !b.tracing {
+		return -1
+	}
+	return b.record(verbs.TraceEvent{
+		Kind: verbs.TraceTimer, Cause: -1, Node: q.node.name, QPNum: q.num, Why: timerNames[k],
+	})
+}
+
+// note records the effects that only the trace wants.
+func (b *Bench) note(q *qp, fx *effect) {
+	if !b.tracing {
+		return
+	}
+	switch fx.kind {
+	case fxState:
+		b.record(verbs.TraceEvent{
+			Kind: verbs.TraceState, Cause: fx.cause, Node: q.node.name, QPNum: q.num,
+			From: fx.from, To: fx.to, Why: fx.why,
+		})
+	case fxReorder:
+		b.record(verbs.TraceEvent{
+			Kind: verbs.TraceReordered, Cause: fx.cause, Node: q.node.name, QPNum: q.num, Why: fx.why,
+		})
+	}
+}
+
+// frame is the packet as it is on the wire.
+func (b *Bench) frame(p *packet) []byte {
+	w := wire.New(wire.Opcode(p.op))
+	w.SrcMAC, w.Src = macOf(int(p.from)), addrOf(int(p.from))
+	if p.to >= 0 {
+		w.DstMAC, w.Dst = macOf(int(p.to)), addrOf(int(p.to))
+	}
+	w.SrcPort = 0xc000 | uint16(p.srcQP*31+p.dstQP)&0x3fff
+	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
+	w.BTH.MigReq = b.prof.Name == "spec"
+	w.BTH.DestQP, w.BTH.PSN = p.dstQP, p.psn
+	w.DETH.QKey, w.DETH.SrcQP = p.qkey, p.srcQP
+	w.RETH.VA, w.RETH.RKey, w.RETH.Len = p.va, p.rkey, p.length
+	w.AtomicETH = wire.AtomicETH{VA: p.va, RKey: p.rkey, SwapAdd: p.swapAdd, Compare: p.compare}
+	w.AETH = wire.AETH{Syndrome: wire.Syndrome(p.syndrome), MSN: p.msn}
+	w.AtomicAckETH.Orig = p.original
+	w.ImmDt.Data = p.imm
+	w.IETH.RKey = p.rkey
+	w.Payload = p.payload
+	return wire.AppendFrame(nil, &w)
+}
+
+func macOf(node int) wire.MAC { return wire.MAC{0x02, 0, 0, 0, 0, byte(node + 1)} }
+
+func addrOf(node int) wire.Addr {
+	return wire.Addr{10: 0xff, 11: 0xff, 12: 10, 15: byte(node + 1)}
+}
+
+// grh is what the receiver of a datagram finds in the first 40 bytes: on IPv4
+// twenty unused bytes and the IP header.
+func (b *Bench) grh(p *packet) [grhBytes]byte {
+	var g [grhBytes]byte
+	w := wire.New(wire.Opcode(p.op))
+	w.Src, w.Dst = addrOf(int(p.from)), addrOf(int(p.to))
+	w.Payload = p.payload
+	frame := wire.AppendFrame(nil, &w)
+	copy(g[20:], frame[14:34])
+	return g
+}
