@@ -1,0 +1,198 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rdmaprep/sim/verbs"
+)
+
+// faultSpec is a parsed fault line; it is what the Bench gets.
+type faultSpec = verbs.Fault
+
+// waitQuiet reads wait quiet limit=1s.
+func (p *parser) waitQuiet(words []word) {
+	if len(words) < 2 || words[1].text != "quiet" {
+		off, got := words[0].end(), ""
+		if len(words) > 1 {
+			off, got = words[1].off, words[1].text
+		}
+		p.fail(off, got, `"quiet" (to wait for a CQ or a QP, name its node: "a: wait cq1 count=1")`, []string{"quiet"})
+		return
+	}
+	st := &timeStmt{verb: timeQuiet, text: "wait quiet"}
+	for _, w := range words[2:] {
+		key, op, val := splitArg(w)
+		if key.text != "limit" || op.text != "=" || st.dur != 0 {
+			p.fail(key.off, key.text, "limit= once", []string{"limit"})
+			return
+		}
+		v, ok := p.value(keySpec{name: "limit", kind: vDur}, val, "")
+		if !ok {
+			return
+		}
+		st.dur = v.dur
+		st.text += " limit=" + v.text
+	}
+	p.add(st)
+}
+
+// timeLine reads mark NAME and advance DURATION.
+func (p *parser) timeLine(words []word) {
+	if words[0].text == "mark" {
+		if !p.count(words, 2, "a name for the mark") {
+			return
+		}
+		w := words[1]
+		if !isName(w.text) {
+			p.fail(w.off, w.text, "a name for the mark", nil)
+			return
+		}
+		if line, dup := p.sc.marks[w.text]; dup {
+			p.fail(w.off, w.text, fmt.Sprintf("a new mark (%s is the one of line %d)", w.text, line), nil)
+			return
+		}
+		p.sc.marks[w.text] = p.no
+		p.add(&timeStmt{verb: timeMark, mark: w.text, text: "mark " + w.text})
+		return
+	}
+	if !p.count(words, 2, "a duration such as 10ms") {
+		return
+	}
+	if v, ok := p.value(keySpec{name: "advance", kind: vDur}, words[1], ""); ok {
+		p.add(&timeStmt{verb: timeAdvance, dur: v.dur, text: "advance " + v.text})
+	}
+}
+
+var faultVerbs = []string{"drop", "delay", "link_down", "link_up"}
+
+// fault reads the fault lines.
+func (p *parser) fault(words []word) {
+	if len(words) < 2 {
+		p.fail(words[0].end(), "", "one of "+strings.Join(faultVerbs, ", "), nil)
+		return
+	}
+	w := words[1]
+	switch w.text {
+	case "link_down", "link_up":
+		if !p.count(words, 3, "a node") || !p.node(words[2]) {
+			return
+		}
+		f := verbs.Fault{Kind: verbs.FaultLinkDown, Node: words[2].text}
+		if w.text == "link_up" {
+			f.Kind = verbs.FaultLinkUp
+		}
+		p.add(&faultStmt{text: "fault " + w.text + " " + f.Node, f: f})
+	case "drop", "delay":
+		p.wireFault(words)
+	default:
+		p.fail(w.off, w.text, "one of "+strings.Join(faultVerbs, ", "), faultVerbs)
+	}
+}
+
+// direction reads a->b.
+func (p *parser) direction(w word) (from, to string, ok bool) {
+	from, to, ok = strings.Cut(w.text, "->")
+	if !ok {
+		p.fail(w.off, w.text, "a direction such as "+p.sc.nodes[0]+"->"+p.sc.nodes[len(p.sc.nodes)-1], nil)
+		return "", "", false
+	}
+	return from, to, p.node(word{from, w.off}) && p.node(word{to, w.off + len(from) + 2})
+}
+
+// packet reads an opcode, or one of the groups.
+func (p *parser) packet(w word, groups []string) (string, bool) {
+	names := append(append([]string(nil), groups...), packetOpcodes...)
+	for _, n := range names {
+		if strings.EqualFold(n, w.text) {
+			return n, true
+		}
+	}
+	what := "a packet opcode such as SEND_ONLY"
+	if len(groups) > 0 {
+		what = strings.Join(groups, ", ") + ", or " + what
+	}
+	p.fail(w.off, w.text, what, names)
+	return "", false
+}
+
+func (p *parser) wireFault(words []word) {
+	f := verbs.Fault{Kind: verbs.FaultDrop, Count: 1}
+	ks := []keySpec{num("count", maxCount), num("skip", maxCount), plain("psn", vPSN)}
+	if words[1].text == "delay" {
+		f.Kind = verbs.FaultDelay
+		ks = append(ks, plain("by", vDur))
+	}
+	if len(words) < 3 {
+		p.fail(words[1].end(), "", "a direction such as a->b", nil)
+		return
+	}
+	var ok bool
+	if f.From, f.To, ok = p.direction(words[2]); !ok {
+		return
+	}
+	if len(words) < 4 {
+		p.fail(words[2].end(), "", "which packets: "+strings.Join(packetKinds, ", ")+" or an opcode", nil)
+		return
+	}
+	if f.Match, ok = p.packet(words[3], packetKinds); !ok {
+		return
+	}
+	text := []string{"fault", words[1].text, words[2].text, f.Match}
+	seen := map[string]bool{}
+	for _, w := range words[4:] {
+		key, op, val := splitArg(w)
+		k := findKey(ks, key.text)
+		if k == nil || op.text != "=" || seen[key.text] {
+			p.fail(key.off, key.text, strings.Join(keyNames(ks), "=, ")+"=, each once", keyNames(ks))
+			return
+		}
+		seen[key.text] = true
+		v, ok := p.value(*k, val, "")
+		if !ok {
+			return
+		}
+		switch key.text {
+		case "count":
+			f.Count = int(v.num)
+		case "skip":
+			f.Skip = int(v.num)
+		case "psn":
+			f.PSN, f.HasPSN = uint32(v.num), true
+		case "by":
+			f.Delay = v.dur
+		}
+		text = append(text, key.text+"="+v.text)
+	}
+	if f.Kind == verbs.FaultDelay && f.Delay <= 0 {
+		p.fail(words[len(words)-1].end(), "", "by= with how long, such as by=2ms", nil)
+		return
+	}
+	p.add(&faultStmt{text: strings.Join(text, " "), f: f})
+}
+
+// ignore reads ignore a.cq1 and ignore a.event.
+func (p *parser) ignore(words []word) {
+	if !p.count(words, 2, "a CQ such as a.cq1, or a.event") {
+		return
+	}
+	w := words[1]
+	node, name, dotted := strings.Cut(w.text, ".")
+	if !dotted {
+		p.fail(w.off, w.text, "a CQ with its node, such as "+p.sc.nodes[0]+"."+w.text, nil)
+		return
+	}
+	if !p.node(word{node, w.off}) {
+		return
+	}
+	if name != "event" {
+		if _, ok := p.object(node, w, kCQ, true); !ok {
+			return
+		}
+	}
+	p.add(&ignoreStmt{ref{node, name}})
+}
+
+// defaultLimit is how much device time a wait or an expect lasts at most.
+const defaultLimit = 10 * time.Second
