@@ -116,29 +116,5 @@ type Scale struct {
 	Missed []string `json:"missed"` // points that were not
 }
 
-// Problem is one field that must be mended before a record can be saved.
-type Problem struct {
-	Field string // as in JSON
-	Text  string // what is wrong and how to mend it
-}
-
-// Validate lists what is missing or wrong; a record with no problem can be
-// saved. A provisional verdict needs a next check, an owner and a date.
-func (r *Record) Validate() []Problem { return nil }
-
-// Markdown renders the record. Fields that are empty are shown as "not stated",
-// so that a gap is seen.
-func (r *Record) Markdown() string { return "" }
-
-// Finding is a place that looks like something that must not be in a record.
-type Finding struct {
-	Field string // as in JSON, with an index for lists: "buffers[1]"
-	Why   string // such as "looks like a private key"
-}
-
-// Redact looks for credentials (keys, tokens, passwords), mail addresses and
-// words that mark private assessment material, in every field of text.
-func (r *Record) Redact() []Finding { return nil }
-
 // ErrInvalid is what saving a record with problems fails with.
 var ErrInvalid = errors.New("the record is not complete")
