@@ -60,20 +60,20 @@ func (f *fake) More(text string) error {
 	return nil
 }
 
-func (f *fake) Holds(lines []string) (bool, error) {
+func (f *fake) Holds(lines []string) (bool, string, error) {
 	for _, l := range lines {
 		k, v, ok := strings.Cut(l, "=")
 		if !ok {
-			return false, fmt.Errorf("%q is not KEY=VALUE", l)
+			return false, "", fmt.Errorf("%q is not KEY=VALUE", l)
 		}
 		if f.vars[k] != v {
-			return false, nil
+			return false, k + "=" + f.vars[k], nil
 		}
 	}
-	return true, nil
+	return true, "", nil
 }
 
-func (f *fake) Value(path string) (string, error) {
+func (f *fake) Value(path, _ string) (string, error) {
 	if strings.Contains(path, "?") {
 		return "", fmt.Errorf("%q is not a path", path)
 	}

@@ -18,10 +18,12 @@ type runner func(ctx context.Context, profile string, seed uint64, text string) 
 type running interface {
 	// More runs further lines; what the lines before them made is there.
 	More(text string) error
-	// Holds says whether all of the expect lines hold, once all is quiet.
-	Holds(lines []string) (bool, error)
-	// Value reads a value path; the text is as a learner would type it.
-	Value(path string) (string, error)
+	// Holds says whether all of the expect lines hold, once all is quiet, and
+	// what was seen by the first that does not.
+	Holds(lines []string) (ok bool, got string, err error)
+	// Value reads a value path, a duration in the unit; the text is as a
+	// learner would type it.
+	Value(path, unit string) (string, error)
 	// Finish is the end of the script: completions that nobody read are an error.
 	Finish() error
 	Close()
@@ -119,7 +121,7 @@ func (p *prover) proof(q *Question, profile, with string) (out string, ok bool) 
 		}
 		return "choices " + list(right), ok
 	}
-	v, err := r.Value(q.Proof.Asks)
+	v, err := r.Value(q.Proof.Asks, q.Unit)
 	switch {
 	case err != nil:
 		p.bad(p.spot.at("proof.asks"), "%s gives nothing under %s%s: %v", q.Proof.Asks, profile, with, err)
@@ -144,20 +146,23 @@ func (p *prover) start(profile string, seed uint64, text string) (running, error
 // that does not. It returns them counted from 1.
 func (p *prover) judge(r running, s spot, key string, opts []Option, profile, with string) (right []int, ok bool) {
 	ok = true
+	var saw []string
 	for i, o := range opts {
-		holds, err := r.Holds(o.Holds)
+		holds, got, err := r.Holds(o.Holds)
 		if err != nil {
 			p.bad(s.elem(key, i).at("holds"), "cannot be asked under %s%s: %v", profile, with, err)
 			ok = false
 		}
 		if holds && len(o.Holds) > 0 { // claiming nothing is a problem of its own
 			right = append(right, i+1)
+		} else {
+			saw = append(saw, fmt.Sprintf("%d saw %s", i+1, got))
 		}
 	}
 	switch {
 	case !ok:
 	case len(right) == 0:
-		p.bad(s.at(key), "none of the %s holds under %s%s: the script does not show what any of them claims", key, profile, with)
+		p.bad(s.at(key), "none of the %s holds under %s%s: %s", key, profile, with, strings.Join(saw, "; "))
 		ok = false
 	case len(right) == len(opts):
 		p.bad(s.at(key), "all of the %s hold under %s%s: the lines do not tell right from wrong", key, profile, with)
