@@ -252,7 +252,7 @@ func (b *Bench) kick(q *qp) {
 		return
 	}
 	q.kicked = true
-	b.queue.Push(b.now, event{kind: evKick, q: q, life: q.life})
+	b.queue.Push(b.now, event{kind: evKick, q: q})
 }
 
 func (b *Bench) happen(ev *event) {
@@ -260,7 +260,7 @@ func (b *Bench) happen(ev *event) {
 	switch ev.kind {
 	case evKick:
 		q.kicked = false
-		if q.life == ev.life && !q.gone {
+		if !q.gone {
 			b.step(q, input{kind: inDoorbell}, -1)
 		}
 	case evArrive:

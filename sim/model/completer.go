@@ -25,7 +25,6 @@ func (q *qp) completeSend(w *sendWQE, status verbs.WCStatus) {
 	if w.reads() && w.phase != posted && w.phase != failed {
 		q.comp.reading--
 	}
-	w.early = w.early[:0]
 	q.sq.drop()
 	if q.req.next < q.sq.head {
 		q.req.next = q.sq.head
@@ -259,20 +258,18 @@ func (q *qp) readResponse(p *packet) {
 		q.failOldest(w, verbs.WCBadRespErr)
 		return
 	}
-	if bad := q.scatter(w.sgl, off, p.payload); bad != scatterOK || (want > 0 && w.wr.Flags&verbs.SendInline != 0) {
+	if bad := q.scatter(q.pd, w.sgl, off, p.payload); bad != scatterOK || (want > 0 && w.wr.Flags&verbs.SendInline != 0) {
 		q.failOldest(w, verbs.WCLocProtErr)
 		return
 	}
 	w.rnext = psnAdd(w.rnext, 1)
 	q.comp.una = w.rnext
 	if p.psn == w.last {
-		q.finishReader(w)
+		w.phase = done
 	}
 	q.progress()
 	q.retire()
 }
-
-func (q *qp) finishReader(w *sendWQE) { w.phase = done }
 
 // waitingReader acknowledges what came before psn and returns the READ or
 // atomic that waits for it, nil if there is none.
@@ -313,7 +310,7 @@ func (q *qp) atomicResponse(p *packet) {
 		return
 	}
 	b := put64(p.original)
-	if q.scatter(w.sgl, 0, b[:]) != scatterOK {
+	if q.scatter(q.pd, w.sgl, 0, b[:]) != scatterOK {
 		q.failOldest(w, verbs.WCLocProtErr)
 		return
 	}

@@ -1,12 +1,6 @@
 package model
 
-import (
-	"time"
-
-	"rdmaprep/sim/verbs"
-)
-
-func timeOf(n uint32) time.Duration { return time.Duration(n) }
+import "rdmaprep/sim/verbs"
 
 // sendDatagram sends a UD message, which is one packet. Its address comes from
 // the request's handle.
@@ -29,7 +23,7 @@ func (q *qp) sendDatagram(w *sendWQE) {
 	p.to, p.dstQP = int16(a.node), w.wr.RemoteQPN&psnMask
 	p.imm = w.wr.Imm
 	p.qkey = w.wr.RemoteQKey
-	if p.qkey&(1<<31) != 0 { // the high bit asks for the QP's own (IBTA 10.2.5)
+	if p.qkey&(1<<31) != 0 && !q.prof.QKeyHighBitSent { // it asks for the QP's own
 		p.qkey = q.attr.QKey
 	}
 	p.se = w.wr.Flags&verbs.SendSolicited != 0
@@ -75,9 +69,9 @@ func (q *qp) requestUD(p *packet) {
 		return
 	}
 	grh := q.node.bench.grh(p)
-	bad := q.scatter(r.wqe.sgl, 0, grh[:])
+	bad := q.scatter(q.recvPD(), r.wqe.sgl, 0, grh[:])
 	if bad == scatterOK {
-		bad = q.scatter(r.wqe.sgl, grhBytes, p.payload)
+		bad = q.scatter(q.recvPD(), r.wqe.sgl, grhBytes, p.payload)
 	}
 	if bad != scatterOK {
 		status := verbs.WCLocProtErr
@@ -171,7 +165,7 @@ func (q *qp) receiveUC(p *packet, class uint8) {
 		q.toError("a message did not fit")
 		return
 	}
-	if q.scatter(r.wqe.sgl, r.off, p.payload) != scatterOK {
+	if q.scatter(q.recvPD(), r.wqe.sgl, r.off, p.payload) != scatterOK {
 		status := verbs.WCLocProtErr
 		if q.prof.RecvProtIsOpErr {
 			status = verbs.WCLocQPOpErr

@@ -85,8 +85,8 @@ func (n *node) postSend(h verbs.QP, wrs []verbs.SendWR, op string) (int, error) 
 // push copies a request into the send queue.
 func (q *qp) push(wr *verbs.SendWR) {
 	w := q.sq.push()
-	sgl, inline, early := w.sgl[:0], w.inline[:0], w.early[:0]
-	*w = sendWQE{wr: *wr, sgl: append(sgl, wr.SGL...), inline: inline, early: early, trace: -1}
+	sgl, inline := w.sgl[:0], w.inline[:0]
+	*w = sendWQE{wr: *wr, sgl: append(sgl, wr.SGL...), inline: inline, trace: -1}
 	w.wr.SGL = nil
 	for i := range w.sgl {
 		w.length += w.sgl[i].Length

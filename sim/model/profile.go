@@ -99,7 +99,9 @@ type Profile struct {
 	ErrSendNotSolicited bool
 	// LocalErrOrphans: after a local send error the acknowledgements of older
 	// requests are dropped; those hang until the QP is moved to ERR.
-	// rxe_recv.c check_type_state.
+	// rxe_recv.c check_type_state. Off in rxe-6.1: within one device, where the
+	// acknowledgement is back before the next request is looked at, it cannot
+	// be seen.
 	LocalErrOrphans bool
 	// RNRKeepsNAKing: after an RNR NAK the next packet draws a NAK sequence.
 	// rxe_resp.c check_psn.
@@ -129,6 +131,13 @@ type Profile struct {
 	// InlineRaisesSGE: max_inline raises max_send_sge and the reverse.
 	// rxe_qp.c rxe_qp_init_req.
 	InlineRaisesSGE bool
+	// QKeyHighBitSent: a Q_Key with the high bit set is sent as it is, where the
+	// IBTA has the queue pair's own Q_Key sent. rxe_req.c init_req_packet.
+	QKeyHighBitSent bool
+	// AckEveryMessage: the last packet of every message asks for an
+	// acknowledgement, not only of signaled ones and of the last that is ready.
+	// rxe_req.c init_req_packet.
+	AckEveryMessage bool
 	// NoLengthCheck: packet lengths are not compared with the path MTU.
 	// rxe_resp.c check_length.
 	NoLengthCheck bool
@@ -160,10 +169,10 @@ func rxe61Profile() Profile {
 		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
-		SendImmFlag: true, ErrSendNotSolicited: true, LocalErrOrphans: true, RNRKeepsNAKing: true,
+		SendImmFlag: true, ErrSendNotSolicited: true, RNRKeepsNAKing: true,
 		InlineReadAccepted: true, DeregBoundIsInvalid: true, CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
-		InlineRaisesSGE: true, NoLengthCheck: true,
+		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 	}
 }
 

@@ -385,13 +385,7 @@ func (q *qp) toError(why string) {
 // flushSend completes every send request that waits.
 func (q *qp) flushSend() {
 	for q.sq.len() > 0 {
-		w := q.sq.front()
-		status := verbs.WCWRFlushErr
-		if w.phase == failed {
-			status = w.status
-			w.phase = posted
-		}
-		q.completeSend(w, status)
+		q.completeSend(q.sq.front(), verbs.WCWRFlushErr)
 	}
 	q.req.next = q.sq.head
 }

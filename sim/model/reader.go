@@ -1,6 +1,10 @@
 package model
 
-import "rdmaprep/sim/verbs"
+import (
+	"time"
+
+	"rdmaprep/sim/verbs"
+)
 
 // executeRead checks a READ and begins its answer. The key of a READ of no
 // bytes is not looked at (IBTA C9-88).
@@ -28,12 +32,8 @@ func (q *qp) packetsOf(length uint32) uint32 {
 // or later if a seed says so.
 func (q *qp) beginRead(p *packet, msn uint32) {
 	d := readLatency
-	late := false
-	if q.node.bench.mayReorder() && q.node.bench.order.Below(2) == 1 {
-		late = true
-		d += readLatency * (1 + 4*timeOf(q.node.bench.order.Below(8)))
-		q.emit(fxReorder).why = "a READ is executed late; requests after it may pass"
-	}
+	more, late := q.drawLate()
+	d += readLatency * time.Duration(more)
 	q.resp.job = readJob{
 		active: true, late: late, psn: p.psn, first: p.psn, last: psnAdd(p.psn, q.packetsOf(p.length)-1),
 		va: p.va, rkey: p.rkey, left: p.length, msn: msn, cause: q.cause,

@@ -36,7 +36,7 @@ type sendWQE struct {
 	status      verbs.WCStatus
 	first, last uint32 // PSNs
 	rnext       uint32 // READ: the response that comes next
-	early       []byte // payload gathered before its turn
+	draw        gatherDraw
 	trace       int
 }
 
@@ -138,6 +138,9 @@ func (q *qp) start(w *sendWQE) bool {
 	if w.reads() && q.comp.reading >= int(q.attr.MaxRDAtomic) {
 		return false
 	}
+	if !w.reads() && !q.mayGather(w) {
+		return false
+	}
 	packets := uint32(1)
 	if w.length > q.mtu && w.wr.Opcode != verbs.WRAtomicCmpAndSwp && w.wr.Opcode != verbs.WRAtomicFetchAdd {
 		packets = (w.length + q.mtu - 1) / q.mtu
@@ -218,10 +221,6 @@ func (q *qp) gatherStatus(bad localError) verbs.WCStatus {
 func (q *qp) gather(w *sendWQE, off uint32, dst []byte) verbs.WCStatus {
 	if w.wr.Flags&verbs.SendInline != 0 {
 		copy(dst, w.inline[off:])
-		return verbs.WCSuccess
-	}
-	if len(w.early) > 0 {
-		copy(dst, w.early[off:])
 		return verbs.WCSuccess
 	}
 	for i := range w.sgl {
@@ -305,7 +304,7 @@ func (q *qp) sendData(w *sendWQE) {
 	}
 	p.se = last && w.wr.Flags&verbs.SendSolicited != 0 && class&(isSend|hasImm) != 0
 	r.sinceReq++
-	p.ackReq = q.rc && (last || r.sinceReq > ackEvery)
+	p.ackReq = q.rc && (r.sinceReq > ackEvery || last && q.asksAck(w))
 	if p.ackReq {
 		r.sinceReq = 0
 	}
@@ -314,6 +313,18 @@ func (q *qp) sendData(w *sendWQE) {
 	if last && !q.rc {
 		w.phase = done
 	}
+}
+
+// asksAck tells whether the last packet of a message asks to be acknowledged.
+// An unsignaled one leaves that to the next request, if that goes out now.
+func (q *qp) asksAck(w *sendWQE) bool {
+	if q.prof.AckEveryMessage || q.sigAll || w.wr.Flags&verbs.SendSignaled != 0 ||
+		psnDiff(q.req.psn, q.req.top) < 0 || q.req.next+1 >= q.sq.tail || q.state != verbs.RTS {
+		return true
+	}
+	n := q.sq.at(q.req.next + 1)
+	return n.reads() || n.localOp() || n.wr.Flags&verbs.SendFence != 0 || n.phase != posted ||
+		q.unsupported(n) != verbs.WCSuccess || q.checkGather(n) != verbs.WCSuccess || q.readsInto(n)
 }
 
 func dataOpcode(o verbs.WROpcode, first, last bool) uint8 {

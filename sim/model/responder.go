@@ -306,7 +306,7 @@ func (q *qp) executeSend(p *packet, class uint8) {
 		q.reject(synNAKInvalid, verbs.WCLocLenErr, 0)
 		return
 	}
-	if q.scatter(r.wqe.sgl, r.off, p.payload) != scatterOK {
+	if q.scatter(q.recvPD(), r.wqe.sgl, r.off, p.payload) != scatterOK {
 		status := verbs.WCLocProtErr
 		if q.prof.RecvProtIsOpErr {
 			status = verbs.WCLocQPOpErr
@@ -447,8 +447,16 @@ const (
 	scatterLong // more data than the list has room for
 )
 
+// recvPD is the protection domain of the receive requests.
+func (q *qp) recvPD() *domain {
+	if q.srq != nil {
+		return q.srq.pd
+	}
+	return q.pd
+}
+
 // scatter writes data into a list of SGEs, off bytes from its start.
-func (q *qp) scatter(sgl []verbs.SGE, off uint32, data []byte) scatterResult {
+func (q *qp) scatter(pd *domain, sgl []verbs.SGE, off uint32, data []byte) scatterResult {
 	for i := range sgl {
 		if len(data) == 0 {
 			return scatterOK
@@ -459,10 +467,6 @@ func (q *qp) scatter(sgl []verbs.SGE, off uint32, data []byte) scatterResult {
 			continue
 		}
 		n := min(uint32(len(data)), s.Length-off)
-		pd := q.pd
-		if q.srq != nil && q.srq.pd != nil && q.resp.have {
-			pd = q.srq.pd
-		}
 		dst, bad := q.node.local(pd, s.LKey, s.Addr+uint64(off), uint64(n), verbs.AccessLocalWrite)
 		if bad != localOK {
 			return scatterBad
