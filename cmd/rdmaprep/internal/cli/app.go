@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+
+	"rdmaprep/cmd/rdmaprep/internal/store"
+	"rdmaprep/cmd/rdmaprep/internal/study"
+	"rdmaprep/content"
+	"rdmaprep/sim/model"
+	"rdmaprep/sim/verbs"
+)
+
+// app is one run of the program: its flags, and what it opened on demand.
+type app struct {
+	host    Host
+	started bool
+	dataDir string
+	packs   []string
+	profile string
+	store   *store.Store
+}
+
+// close gives back what was opened.
+func (a *app) close() error {
+	if a.store == nil {
+		return nil
+	}
+	err := a.store.Close()
+	a.store = nil
+	return err
+}
+
+// env is the value of an environment variable, "" if it is not set.
+func (a *app) env(name string) string {
+	for _, kv := range slices.Backward(a.host.Env) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// home is the folder of the learner's data.
+func (a *app) home() string {
+	if a.dataDir != "" {
+		return a.dataDir
+	}
+	if h := a.env("RDMAPREP_HOME"); h != "" {
+		return h
+	}
+	return filepath.Join(xdg.DataHome, "rdmaprep")
+}
+
+// library loads the shipped content and the learner's packs. A problem in the
+// shipped content is a defect of the build; one in a pack names the pack.
+func (a *app) library() (*content.Library, error) {
+	lib, problems := content.Load(content.Embedded())
+	if err := firstProblem("the shipped content", problems); err != nil {
+		return nil, err
+	}
+	for _, dir := range a.packs {
+		fsys, err := packFS(dir)
+		if err != nil {
+			return nil, err
+		}
+		pack, problems := content.LoadPack(lib, fsys)
+		if err := firstProblem(dir, problems); err != nil {
+			return nil, fmt.Errorf("%w; rdmaprep content check %s lists everything", err, dir)
+		}
+		lib = content.Merge(lib, pack)
+	}
+	return lib, nil
+}
+
+func packFS(dir string) (fs.FS, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the pack %s: %w", dir, err)
+	}
+	if !info.IsDir() {
+		return nil, usagef("the pack %s is a file: name the folder that holds topics.toml, questions/ and so on", dir)
+	}
+	return os.DirFS(dir), nil
+}
+
+func firstProblem(what string, problems []content.Problem) error {
+	for _, p := range problems {
+		if !p.Warning {
+			return fmt.Errorf("%s: %s", what, p)
+		}
+	}
+	return nil
+}
+
+// open is the factory of Benches that everything below is given.
+func (a *app) open(ctx context.Context, profile string, seed uint64) (verbs.Bench, error) {
+	b, err := model.Open(ctx, model.Options{Profile: profile, Seed: seed, Trace: true})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// checkProfile refuses a profile that the model does not have.
+func (a *app) checkProfile() error {
+	if a.profile == "" {
+		return nil
+	}
+	b, err := model.Open(context.Background(), model.Options{Profile: a.profile})
+	if err != nil {
+		return usageError{err}
+	}
+	return b.Close()
+}
+
+// service opens the store and joins it with the content and the device.
+func (a *app) service(ctx context.Context) (*study.Service, error) {
+	if err := a.checkProfile(); err != nil {
+		return nil, err
+	}
+	lib, err := a.library()
+	if err != nil {
+		return nil, err
+	}
+	a.store, err = store.Open(ctx, a.home(), store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	entropy := bufio.NewReaderSize(a.host.Entropy, 512)
+	return study.New(lib, a.open, a.store, a.host.Now, entropy), nil
+}
+
+// json prints a value as indented JSON.
+func (a *app) json(v any) error {
+	e := json.NewEncoder(a.host.Out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func (a *app) printf(format string, args ...any) {
+	fmt.Fprintf(a.host.Out, format, args...)
+}

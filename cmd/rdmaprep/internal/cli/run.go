@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rdmaprep/sim/model"
+	"rdmaprep/sim/script"
+	"rdmaprep/sim/verbs"
+	"rdmaprep/sim/wire"
+)
+
+// maxScriptBytes bounds the scripts that are read.
+const maxScriptBytes = 4 << 20
+
+func (a *app) runCommand() *cobra.Command {
+	var trace, asJSON bool
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Run a script on the model and print its transcript; - reads standard input",
+		Long: "Run a script on the software model and print its transcript. The exit status is 1 if an\n" +
+			"expect fails. --trace adds every packet, state change and timer with its time.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			src, err := a.readScript(args[0])
+			if err != nil {
+				return err
+			}
+			sc, err := script.Parse(args[0], src)
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("seed") {
+				sc.Seed = seed
+			}
+			return a.runScript(cmd.Context(), sc, trace, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "take permitted reorderings from this seed; 0 is program order (default: the script's own)")
+	return cmd
+}
+
+func (a *app) readScript(name string) ([]byte, error) {
+	in := a.host.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in = f
+	}
+	src, err := io.ReadAll(io.LimitReader(in, maxScriptBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if len(src) > maxScriptBytes {
+		return nil, fmt.Errorf("%s is larger than %d bytes, the limit of a script", name, maxScriptBytes)
+	}
+	return src, nil
+}
+
+func (a *app) runScript(ctx context.Context, sc *script.Script, trace, asJSON bool) error {
+	profile := a.profile
+	if profile == "" {
+		profile = "spec"
+	}
+	if err := a.checkProfile(); err != nil {
+		return err
+	}
+	b, err := model.Open(ctx, model.Options{Profile: profile, Seed: sc.Seed, Nodes: sc.Nodes, Trace: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close() }() // a model's Close gives memory back and cannot lose anything
+	sess, res, err := script.RunAll(ctx, b, sc)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := a.json(runJSON(b, sess, res, profile, sc.Seed, trace)); err != nil {
+			return err
+		}
+	} else {
+		a.printf("%s", sess.TranscriptText())
+		if trace {
+			a.printf("\n")
+			printTrace(a.host.Out, b.Trace())
+		}
+	}
+	if res.Failed != nil {
+		fmt.Fprintf(a.host.Err, "%s:%d: %s\n  %s\n", sc.Name, res.Failed.Line, res.Failed.Text, res.Failed.Got)
+		return errSilent
+	}
+	return nil
+}
+
+// tracePrint is one trace event as JSON and as a line.
+type traceLine struct {
+	Seq   int    `json:"seq"`
+	Cause int    `json:"cause"`
+	AtNS  int64  `json:"at_ns"`
+	Node  string `json:"node"`
+	Peer  string `json:"peer,omitempty"`
+	QPNum uint32 `json:"qp_num,omitempty"`
+	Text  string `json:"text"`
+}
+
+func lineOf(e verbs.TraceEvent) traceLine {
+	t := traceLine{Seq: e.Seq, Cause: e.Cause, AtNS: int64(e.At), Node: e.Node, Peer: e.Peer, QPNum: e.QPNum, Text: e.Why}
+	if len(e.Frame) > 0 {
+		var p wire.Packet
+		if err := wire.Decode(e.Frame, &p); err == nil {
+			t.Text = wire.Summary(&p)
+			if e.Why != "" {
+				t.Text += "  (" + e.Why + ")"
+			}
+		}
+	}
+	return t
+}
+
+func printTrace(w io.Writer, events []verbs.TraceEvent) {
+	for _, e := range events {
+		t := lineOf(e)
+		arrow := ""
+		if t.Peer != "" {
+			arrow = "->" + t.Peer
+		}
+		fmt.Fprintf(w, "%4d %12s  %-5s %s\n", t.Seq, time.Duration(t.AtNS), t.Node+arrow, t.Text)
+	}
+}
+
+func runJSON(b verbs.Bench, sess *script.Session, res *script.Result, profile string, seed uint64, trace bool) any {
+	out := struct {
+		Profile    string      `json:"profile"`
+		Seed       uint64      `json:"seed"`
+		Passed     bool        `json:"passed"`
+		Failed     string      `json:"failed,omitempty"`
+		Got        string      `json:"got,omitempty"`
+		Line       int         `json:"line,omitempty"`
+		Transcript []string    `json:"transcript"`
+		Digest     string      `json:"digest"`
+		Trace      []traceLine `json:"trace,omitempty"`
+	}{Profile: profile, Seed: seed, Passed: res.Failed == nil, Digest: sess.Digest(), Transcript: []string{}}
+	if f := res.Failed; f != nil {
+		out.Failed, out.Got, out.Line = f.Text, f.Got, f.Line
+	}
+	for _, l := range sess.Transcript() {
+		out.Transcript = append(out.Transcript, l.Text)
+	}
+	if t, ok := b.(verbs.Tracer); ok && trace {
+		for _, e := range t.Trace() {
+			out.Trace = append(out.Trace, lineOf(e))
+		}
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package plain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"rdmaprep/cmd/rdmaprep/internal/study"
+	"rdmaprep/lessons"
+)
+
+// walker walks a lab with its learner.
+type walker struct {
+	*lines
+	ctx context.Context
+	svc *study.Service
+	lab *lessons.Lab
+	run *study.LabRun
+	now func() time.Time
+}
+
+// Lab walks a lab to its saved record, or to the end of the input. The lab's
+// progress is kept; the caller closes run.
+func Lab(ctx context.Context, svc *study.Service, lab *lessons.Lab, run *study.LabRun, in io.Reader, out io.Writer) error {
+	w := &walker{lines: newLines(ctx, in, out), ctx: ctx, svc: svc, lab: lab, run: run, now: svc.Now}
+	v := lab.View()
+	w.printf("Lab: %s\n%s\n%d steps, about %d minutes, on the model, profile %s, seed %d.\n",
+		v.Lab.Title, v.Lab.Goal, v.Total, v.Lab.Minutes, v.Profile, v.Seed)
+	w.printf("Commands at any prompt: h hint, back, forward, quit.\n")
+	w.step(lessons.Begin{})
+	err := w.walk()
+	w.step(lessons.Leave{})
+	if errors.Is(err, errEnd) {
+		w.printf("\nLeft half-way. To go on: rdmaprep lab %s --plain --resume\n", v.Lab.ID)
+		err = nil
+	}
+	if v = lab.View(); v.Pending > 0 {
+		err = errors.Join(err, fmt.Errorf("%d thing(s) could not be saved: %s", v.Pending, v.Message))
+	}
+	return errors.Join(err, w.lines.err)
+}
+
+func (w *walker) step(ev lessons.Event) {
+	queue := []lessons.Event{ev}
+	for len(queue) > 0 {
+		effects := w.lab.Step(w.now(), queue[0])
+		queue = queue[1:]
+		for _, e := range effects {
+			if next := w.svc.LabEffect(w.ctx, w.run, e); next != nil {
+				queue = append(queue, next)
+			}
+		}
+	}
+}
+
+func (w *walker) walk() error {
+	for {
+		v := w.lab.View()
+		var err error
+		switch v.Phase {
+		case lessons.Reading:
+			err = w.read(v)
+		case lessons.Observing:
+			err = w.observe(v)
+		case lessons.Running:
+			err = w.again(v)
+		case lessons.Scaling:
+			err = w.scale(v)
+		case lessons.Marking:
+			err = w.mark(v)
+		case lessons.Recording:
+			err = w.record(v)
+		case lessons.Finished:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// command carries out a word that is no answer.
+func (w *walker) command(line string) (done bool, err error) {
+	switch line {
+	case "quit", "q":
+		return true, errEnd
+	case "h":
+		w.step(lessons.Hint{})
+		if h := w.lab.View().Step.Hints; len(h) > 0 {
+			w.printf("Hint %d: %s\n", len(h), fold(plainText(h[len(h)-1]), width, "  "))
+		} else {
+			w.printf("There is no hint here.\n")
+		}
+	case "back":
+		w.step(lessons.Back{})
+		w.show(w.lab.View())
+	case "forward":
+		w.step(lessons.Forward{})
+		w.show(w.lab.View())
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// toCurrent brings the cursor back to the step that is next.
+func (w *walker) toCurrent() {
+	for v := w.lab.View(); !v.Current && v.CanForward; v = w.lab.View() {
+		w.step(lessons.Forward{})
+	}
+}
+
+// show prints an earlier step as it was.
+func (w *walker) show(v lessons.View) {
+	w.printf("\n--- Looking at step %s: %s\n", v.Step.Place, v.Step.Content.Title)
+	if v.Step.Locked != nil && v.Step.Content.Predict != nil {
+		w.printf("You predicted: %s (%d %%)\n", v.Step.Content.Predict.Options[v.Step.Locked.Option].Text, v.Step.Locked.Sure)
+	}
+	if v.Step.Observation != nil {
+		w.observation(*v.Step.Observation)
+	} else {
+		w.printf("It was not run yet.\n")
+	}
+}
+
+func (w *walker) read(v lessons.View) error {
+	s := v.Step
+	head := ""
+	if s.Adversarial {
+		head = " (adversarial case)"
+	}
+	w.printf("\n--- Step %d of %d, %s: %s%s\n", v.Number, v.Total, s.PartTitle, s.Content.Title, head)
+	if s.Setup != "" {
+		w.printf("Set-up of this part:\n%s\n", indent(s.Setup))
+	}
+	w.prose(s.Content.Explain)
+	if s.Content.Calls != "" {
+		w.printf("The calls:\n%s\n", indent(s.Content.Calls))
+	}
+	if s.Content.Predict == nil {
+		line, err := w.ask("Enter to run it:")
+		if err != nil {
+			return err
+		}
+		if done, err := w.command(line); done || err != nil {
+			w.toCurrent()
+			return err
+		}
+		w.step(lessons.Run{})
+		return w.refused()
+	}
+	return w.predict(v)
+}
+
+func (w *walker) predict(v lessons.View) error {
+	p := v.Step.Content.Predict
+	w.printf("\nPredict: %s\n", fold(plainText(p.Prompt), width, "  "))
+	for i, o := range p.Options {
+		w.printf("  %d) %s\n", i+1, fold(plainText(o.Text), width-5, "     "))
+	}
+	for {
+		line, err := w.ask("Your prediction (1-%d):", len(p.Options))
+		if err != nil {
+			return err
+		}
+		if done, err := w.command(line); err != nil {
+			return err
+		} else if done {
+			w.toCurrent()
+			continue
+		}
+		n, err := strconv.Atoi(line)
+		if err != nil || n < 1 || n > len(p.Options) {
+			w.printf("%q is no choice: type a number from 1 to %d.\n", line, len(p.Options))
+			continue
+		}
+		w.step(lessons.Pick{Option: n - 1})
+		break
+	}
+	for {
+		line, err := w.ask("How sure, in percent (50-100)? It is locked then, and the step runs:")
+		if err != nil {
+			return err
+		}
+		if line == "quit" || line == "q" {
+			return errEnd
+		}
+		n, err := strconv.Atoi(strings.TrimSuffix(line, "%"))
+		if err != nil || n < 50 || n > 100 {
+			w.printf("%q is no number from 50 to 100.\n", line)
+			continue
+		}
+		w.step(lessons.SetConfidence{Percent: n})
+		break
+	}
+	w.step(lessons.Run{})
+	return w.refused()
+}
+
+// refused prints why a step did not run, if it did not.
+func (w *walker) refused() error {
+	if v := w.lab.View(); v.Phase != lessons.Observing && v.Message != "" {
+		w.printf("%s\n", v.Message)
+	}
+	return nil
+}
+
+// again offers another try after a run that did not come about.
+func (w *walker) again(v lessons.View) error {
+	w.printf("%s\n", v.Message)
+	line, err := w.ask("Enter to try again, quit to leave:")
+	if err != nil {
+		return err
+	}
+	if line == "quit" || line == "q" {
+		return errEnd
+	}
+	w.step(lessons.Run{})
+	return nil
+}
+
+func (w *walker) observe(v lessons.View) error {
+	s := v.Step
+	w.printf("\n")
+	if s.Observation != nil {
+		w.observation(*s.Observation)
+	}
+	if s.Locked != nil && s.Content.Predict != nil {
+		w.compare(s)
+	}
+	w.printf("\n")
+	w.prose(s.Content.Notice)
+	for {
+		line, err := w.ask("Enter to go on, back to look at an earlier step:")
+		if err != nil {
+			return err
+		}
+		if line == "" {
+			break
+		}
+		done, err := w.command(line)
+		if err != nil {
+			return err
+		}
+		if !done {
+			w.printf("%q is nothing I know here.\n", line)
+		}
+	}
+	w.toCurrent()
+	w.step(lessons.Next{})
+	return nil
+}
+
+// compare holds the prediction against the run.
+func (w *walker) compare(s lessons.StepView) {
+	p := s.Content.Predict
+	mine := p.Options[s.Locked.Option].Text
+	switch {
+	case !s.Locked.Graded:
+		w.printf("\nYour prediction was not graded: the step did not run to its end.\n")
+	case s.Locked.Correct:
+		w.printf("\nAs you predicted (%d %% sure): %s\n", s.Locked.Sure, plainText(mine))
+	default:
+		w.printf("\nNOT as you predicted (%d %% sure): %s\n", s.Locked.Sure, plainText(mine))
+	}
+	for i, o := range p.Options {
+		held := "did not hold"
+		if s.Observation != nil && i < len(s.Observation.Right) && s.Observation.Right[i] {
+			held = "held"
+		}
+		w.printf("  %d) %s: %s\n", i+1, held, fold(plainText(o.Why), width-8, "     "))
+	}
+}

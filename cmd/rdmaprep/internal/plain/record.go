@@ -1,0 +1,149 @@
+package plain
+
+import (
+	"strings"
+	"time"
+
+	"rdmaprep/lessons"
+	"rdmaprep/lessons/decision"
+)
+
+func (w *walker) scale(v lessons.View) error {
+	w.printf("\n--- At larger scale\n")
+	w.prose(v.Scale.Prompt)
+	line, err := w.ask("Answer aloud or type, then enter:")
+	if err != nil {
+		return err
+	}
+	if line == "quit" || line == "q" {
+		return errEnd
+	}
+	w.step(lessons.Give{Text: line})
+	return nil
+}
+
+// mark walks the rubric of the scale question.
+func (w *walker) mark(v lessons.View) error {
+	if len(v.Marked) >= len(v.Points) || len(v.Points) == 0 {
+		return nil
+	}
+	p := v.Points[len(v.Marked)]
+	yes, err := w.yes("  %s\n  Did you say it? (y/n):", fold(plainText(p.Text), width-2, "  "))
+	if err != nil {
+		return err
+	}
+	w.step(lessons.Mark{Made: yes})
+	if w.lab.View().Phase != lessons.Marking {
+		w.printf("\nOne model answer:\n")
+		w.prose(v.Scale.Model)
+	}
+	return nil
+}
+
+// record asks for what a person must say, and saves.
+func (w *walker) record(v lessons.View) error {
+	r := v.Record
+	w.printf("\n--- The decision record\n")
+	w.printf("Everything that the run knows is filled in. The question:\n  %s\n", r.Question)
+	w.printf("The guarantee, and its scope:\n  %s\n  %s\n", fold(r.Guarantee, width, "  "), r.Scope)
+	verdict, err := w.verdict(r.Verdict)
+	if err != nil {
+		return err
+	}
+	r.Verdict = verdict
+	if verdict == decision.Provisional {
+		if err := w.next(&r); err != nil {
+			return err
+		}
+	}
+	if r.Notes, err = w.keep("Notes, in one line (enter for none):", r.Notes); err != nil {
+		return err
+	}
+	w.step(lessons.Edit{Record: r})
+	return w.save()
+}
+
+func (w *walker) verdict(now decision.Verdict) (decision.Verdict, error) {
+	for {
+		line, err := w.ask("Verdict: confirmed, refuted or provisional (enter for %s):", now)
+		if err != nil {
+			return "", err
+		}
+		switch v := decision.Verdict(strings.ToLower(line)); v {
+		case "":
+			return now, nil
+		case decision.Confirmed, decision.Refuted, decision.Provisional:
+			return v, nil
+		case "q", "quit":
+			return "", errEnd
+		}
+		w.printf("%q is no verdict.\n", line)
+	}
+}
+
+// next asks for what a provisional verdict needs.
+func (w *walker) next(r *decision.Record) (err error) {
+	if r.NextCheck, err = w.keep("The next check:", r.NextCheck); err != nil {
+		return err
+	}
+	if r.Owner, err = w.keep("Who does it:", r.Owner); err != nil {
+		return err
+	}
+	if r.NextDate == "" {
+		r.NextDate = w.now().AddDate(0, 0, 7).Format(time.DateOnly)
+	}
+	r.NextDate, err = w.keep("Until when, as 2006-01-02:", r.NextDate)
+	return err
+}
+
+// keep asks for a text; an empty line keeps what is there.
+func (w *walker) keep(prompt, now string) (string, error) {
+	if now != "" {
+		prompt += " (enter keeps: " + now + ")"
+	}
+	line, err := w.ask("%s", prompt)
+	if err != nil || line == "" {
+		return now, err
+	}
+	return line, nil
+}
+
+func (w *walker) save() error {
+	w.step(lessons.Save{})
+	v := w.lab.View()
+	if !v.SavedOK && len(v.Findings) > 0 && len(v.Problems) == 0 {
+		for _, f := range v.Findings {
+			w.printf("Careful: %s %s.\n", f.Field, f.Why)
+		}
+		yes, err := w.yes("A record must not hold credentials or private assessment content. Save it all the same? (y/n):")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return nil
+		}
+		w.step(lessons.Save{Anyway: true})
+		v = w.lab.View()
+	}
+	if v.SavedOK {
+		w.printf("Saved as %s. To read it: rdmaprep records show %s\n", v.Record.ID, firstOf(v.Record.ID, 8))
+		return nil
+	}
+	for _, p := range v.Problems {
+		w.printf("Not complete: %s: %s\n", p.Field, p.Text)
+	}
+	if v.Message != "" {
+		w.printf("NOT SAVED: %s\n", v.Message)
+	}
+	line, err := w.ask("Enter to try again, quit to leave it unsaved:")
+	if err != nil {
+		return err
+	}
+	if line == "quit" || line == "q" {
+		return errEnd
+	}
+	w.step(lessons.Retry{})
+	return nil
+}
+
+func firstOf(s string, n int) string { return s[:min(n, len(s))] }
