@@ -159,10 +159,11 @@ type Workload struct {
 
 // Problem is one thing wrong with a pack, with its place.
 type Problem struct {
-	File string
-	Line int
-	Key  string // such as "question[foundations.zero-copy].choices[1].holds"
-	Text string // what is wrong and how to mend it
-	// Warning marks what does not make a pack wrong, such as an unused source.
-	Warning bool
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Key  string `json:"key,omitempty"` // such as "question[foundations.zero-copy].choices[1].holds"
+	Text string `json:"text"`          // what is wrong and how to mend it
+	// Warning marks what does not make a pack wrong, such as a file that
+	// nothing reads.
+	Warning bool `json:"warning,omitempty"`
 }

@@ -73,7 +73,7 @@ func (l *loader) ledger(fsys fs.FS) {
 		case retired[id]:
 			l.bad(s, "%s is retired: take another id, for learners have answers under this one", id)
 		case !listed[id]:
-			l.bad(s, "%s is not in %s: add it with rdmaprep content ids --write", id, LedgerFile)
+			l.bad(s, "%s is not in %s: add it with rdmaprep content ids --write DIR", id, LedgerFile)
 		}
 	}
 }

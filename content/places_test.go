@@ -51,8 +51,8 @@ func TestPlaces(t *testing.T) {
 			}
 			put("")
 		}
-		var any map[string]any
-		if _, err := toml.Decode(b.String(), &any); err != nil {
+		var doc map[string]any
+		if _, err := toml.Decode(b.String(), &doc); err != nil {
 			t.Fatalf("the test wrote bad TOML: %v\n%s", err, b.String())
 		}
 		f := &sourceFile{data: b.String()}
