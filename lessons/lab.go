@@ -51,6 +51,7 @@ type StepView struct {
 	HintsLeft   int
 	Locked      *Locked      // nil until locked
 	Observation *Observation // nil until run
+	Tried       string       // why the last try to run it did not come about
 }
 
 // View is everything that a front end needs to draw a lab.
@@ -83,6 +84,7 @@ type View struct {
 	SavedOK  bool // the record is saved
 	// Replaying says that a resumed lab is running its earlier steps again.
 	Replaying bool
+	Elapsed   time.Duration // up to the last event
 }
 
 // LabStep is one step of a saved lab, keyed by the titles of its part and step.
@@ -91,7 +93,8 @@ type LabStep struct {
 	Step   string  `json:"step"`
 	Locked *Locked `json:"locked,omitempty"`
 	Hints  int     `json:"hints"`
-	Ran    bool    `json:"ran"`
+	Ran    bool    `json:"ran"`   // it has an observation
+	Tried  string  `json:"tried"` // why no run came about, "" if one did or none was tried
 }
 
 // LabState is a lab as JSON: what was chosen and how far it came, but not the
@@ -109,24 +112,6 @@ type LabState struct {
 	Record  decision.Record `json:"record"`
 	Unsaved []quiz.Attempt  `json:"unsaved"`
 	Spent   time.Duration   `json:"spent"`
+	// ReadFrom is the time spent when the step that is next was first shown.
+	ReadFrom time.Duration `json:"read_from"`
 }
-
-// NewLab makes a lab that stands before its first step. It is an error if the
-// lab has no steps.
-func NewLab(cfg Config) (*Lab, error) { return newLab(cfg) }
-
-// ResumeLab makes the lab that a state was taken from. cfg.ID, Profile and Seed
-// are taken from the state. After Begin it runs the steps that were run before
-// once more, without saving them again. Where the lab was edited since, it goes
-// on from the last step that is still the same.
-func ResumeLab(cfg Config, st LabState) (*Lab, error) { return resumeLab(cfg, st) }
-
-// Step is the only door: it takes an event and the time at which it happened,
-// and returns what is to be done, in order.
-func (l *Lab) Step(at time.Time, ev Event) []Effect { return l.step(at, ev) }
-
-// View is what is to be drawn.
-func (l *Lab) View() View { return l.view() }
-
-// State is the lab as data, to be kept and resumed.
-func (l *Lab) State() LabState { return l.snapshot() }

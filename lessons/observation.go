@@ -27,8 +27,10 @@ type Observation struct {
 	// both are hex SHA-256, and TraceDigest is "" without a trace.
 	Digest      string
 	TraceDigest string
-	// Bytes are named ranges of memory that the script looked at, as text.
-	Bytes []string
+	// Completions are those that the lines of this step took, and Bytes the
+	// named ranges of memory that they looked at, as text.
+	Completions []string
+	Bytes       []string
 	// Failed are the expect lines that the device did not meet, each with what
 	// was got; the run went on.
 	Failed []Failure
