@@ -2,6 +2,7 @@ package nav
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -48,6 +49,16 @@ func (r *Requests) Do(slot string, f func(context.Context) tea.Msg) tea.Cmd {
 	ctx, stop := context.WithCancel(r.ctx)
 	r.live[slot], r.stops[slot] = id, stop
 	return func() tea.Msg { return Result{Owner: owner, Slot: slot, ID: id, Value: f(ctx)} }
+}
+
+// After returns a command that answers with value once d has passed on the
+// given clock.
+func (r *Requests) After(tick func(time.Duration, func(time.Time) tea.Msg) tea.Cmd, slot string, d time.Duration, value tea.Msg) tea.Cmd {
+	r.Drop(slot)
+	r.next++
+	id, owner := r.next, r.owner
+	r.live[slot] = id
+	return tick(d, func(time.Time) tea.Msg { return Result{Owner: owner, Slot: slot, ID: id, Value: value} })
 }
 
 // Drop cancels the request in a slot, if there is one.

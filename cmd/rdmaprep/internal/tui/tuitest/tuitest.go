@@ -71,6 +71,9 @@ func New(tb testing.TB, m Model, clock *Clock, w, h int) *Term {
 	return t
 }
 
+// Model is what is on the terminal.
+func (t *Term) Model() Model { return t.m }
+
 // Send hands a message to the model and runs what follows from it.
 func (t *Term) Send(msg tea.Msg) {
 	t.tb.Helper()

@@ -1,0 +1,77 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
+)
+
+// outbox carries saves out one at a time, in the order in which they were
+// asked for. A save that fails stays at the head, and those behind it wait,
+// until it is tried again: an answer must be in the store before what undoes
+// it.
+type outbox struct {
+	queue   []nav.Save
+	running bool
+	failed  error // why the head could not be saved
+}
+
+// saveDone is the end of the save at the head.
+type saveDone struct{ err error }
+
+func (o *outbox) add(s nav.Save) tea.Cmd {
+	if n := len(o.queue) - 1; n > 0 && s.ID == "" && o.queue[n].ID == "" && o.queue[n].What == s.What {
+		// Where one is: only the newest matters. The head may be under way.
+		o.queue[n] = s
+		return o.start()
+	}
+	o.queue = append(o.queue, s)
+	return o.start()
+}
+
+// start carries out the head, if nothing is under way.
+func (o *outbox) start() tea.Cmd {
+	if o.running || len(o.queue) == 0 {
+		return nil
+	}
+	o.running, o.failed = true, nil
+	do := o.queue[0].Do
+	// A save has no deadline of its own: the store has one for its lock.
+	return func() tea.Msg { return saveDone{do(context.Background())} }
+}
+
+// done takes the end of a save, returns what the screen should be told and
+// begins the next.
+func (o *outbox) done(err error) (nav.Saved, tea.Cmd) {
+	head := o.queue[0]
+	o.running = false
+	told := nav.Saved{Owner: head.Owner, ID: head.ID, Err: err}
+	if err != nil {
+		o.failed = err
+		return told, nil
+	}
+	o.queue = o.queue[1:]
+	return told, o.start()
+}
+
+// busy says that something a person would miss is being saved.
+func (o *outbox) busy() bool { return o.running && o.queue[0].ID != "" }
+
+// idle says that nothing is under way and nothing will start by itself.
+func (o *outbox) idle() bool { return !o.running && (len(o.queue) == 0 || o.failed != nil) }
+
+// warning is the line that says what is not saved and what to do, "" if all
+// is well.
+func (o *outbox) warning() string {
+	if o.failed == nil {
+		return ""
+	}
+	n := ""
+	if len(o.queue) > 1 {
+		n = fmt.Sprintf(" and %d more", len(o.queue)-1)
+	}
+	return fmt.Sprintf("NOT SAVED: %s%s. ctrl+r tries again. %v", o.queue[0].What, n, o.failed)
+}
