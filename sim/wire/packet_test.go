@@ -234,6 +234,30 @@ func TestIPChecksum(t *testing.T) {
 	}
 }
 
+// Packet is flat: the payload is its only pointer, so a copy is a packet of its own.
+func TestPacketIsFlat(t *testing.T) {
+	var walk func(typ reflect.Type, path string)
+	walk = func(typ reflect.Type, path string) {
+		switch typ.Kind() {
+		case reflect.Struct:
+			for f := range typ.Fields() {
+				walk(f.Type, path+"."+f.Name)
+			}
+		case reflect.Array:
+			walk(typ.Elem(), path+"[]")
+		case reflect.Slice, reflect.Pointer, reflect.Map, reflect.Interface, reflect.String, reflect.Func, reflect.Chan:
+			if path != "Packet.Payload" {
+				t.Errorf("%s is a %v", path, typ)
+			}
+		default:
+		}
+	}
+	walk(reflect.TypeFor[Packet](), "Packet")
+	if size := reflect.TypeFor[Packet]().Size(); size > 320 {
+		t.Errorf("a packet is %d bytes, was meant to stay within five cache lines", size)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, frames := range captures(f) {
 		for _, fr := range frames[:min(len(frames), 12)] {
