@@ -29,6 +29,9 @@ type seen struct {
 
 // check looks whether e holds, reading from cur and moving it on.
 func (s *Session) check(ctx context.Context, e *Expect, cur cursor) (verdict, error) {
+	if e.path && !e.subj.hasIndex {
+		return s.checkPath(ctx, e)
+	}
 	switch e.subj.kind {
 	case onRet:
 		return s.checkRet(e)
@@ -378,6 +381,44 @@ func (s *Session) checkEvent(ctx context.Context, e *Expect, cur cursor) (verdic
 		v.lines[0].Text = "event" + e.subj.indexText() + " -> " + full
 	}
 	return v, err
+}
+
+// checkPath is PATH OP VALUE without an index. What counts completions or
+// events counts them once all is quiet.
+func (s *Session) checkPath(ctx context.Context, e *Expect) (verdict, error) {
+	if e.subj.kind == onRet {
+		return s.checkRet(e)
+	}
+	if e.clauses[0].key != "count" || (e.subj.kind != onObject && e.subj.kind != onEvent) {
+		return s.checkState(ctx, e)
+	}
+	if err := s.settle(ctx, e.within); err != nil {
+		return verdict{}, err
+	}
+	var err error
+	if e.subj.kind == onEvent {
+		if s.bench.Node(e.subj.node) == nil {
+			return verdict{}, stopf("this device has no node %q", e.subj.node)
+		}
+		err = s.takeAsync(e.subj.node)
+	} else {
+		var o *object
+		if o, err = s.find(ref{e.subj.node, e.subj.name}); err != nil {
+			return verdict{}, err
+		}
+		switch o.kind {
+		case kCQ:
+			err = s.pollAll(o)
+		case kChannel:
+			_, err = s.takeChannel(o, maxHistory)
+		}
+	}
+	if err != nil {
+		return verdict{}, err
+	}
+	out, err := s.judge(e, func(key string) (Value, string, error) { return s.look(e, key) })
+	head := strings.TrimPrefix(e.subj.String(), e.subj.node+".") + " so far"
+	return s.finish(e, out, head, strings.Join(out.got, " ")), err
 }
 
 // checkState is everything that has no order: states, bytes, counters, time,

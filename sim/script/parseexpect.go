@@ -74,6 +74,7 @@ type Expect struct {
 	clauses  []clause
 	within   time.Duration // 0: defaultLimit
 	withinAs string
+	path     bool // written as PATH OP VALUE
 }
 
 // String is the line in its canonical form.
@@ -88,11 +89,15 @@ func (e *Expect) String() string {
 // Claim is the line without the word expect.
 func (e *Expect) Claim() string {
 	var parts []string
-	if s := e.subj.String(); s != "" {
-		parts = append(parts, s)
-	}
-	for _, c := range e.clauses {
-		parts = append(parts, c.String())
+	if s := e.subj.String(); e.path {
+		parts = append(parts, s+"."+e.clauses[0].String())
+	} else {
+		if s != "" {
+			parts = append(parts, s)
+		}
+		for _, c := range e.clauses {
+			parts = append(parts, c.String())
+		}
 	}
 	if e.within > 0 {
 		parts = append(parts, "within="+e.withinAs)
@@ -162,6 +167,12 @@ func (p *parser) expect(words []word) *Expect {
 			p.fail(w.off, w.text, "a verb line directly above, or the label of one", sortedKeys(p.sc.labels))
 			return nil
 		}
+	case isPathClause(w.text):
+		p.pathClause(e, w, rest[1:])
+		if len(p.errs) > before || p.full {
+			return nil
+		}
+		return e
 	default:
 		if !p.subject(&e.subj, w) {
 			return nil
@@ -174,6 +185,45 @@ func (p *parser) expect(words []word) *Expect {
 		return nil
 	}
 	return e
+}
+
+// isPathClause tells PATH OP VALUE from a subject.
+func isPathClause(s string) bool {
+	path, op, _ := splitArg(afterWire(word{s, 0}))
+	return op.text != "" && strings.Contains(path.text, ".")
+}
+
+// afterWire is w without the brackets of a wire path, whose arrow is no
+// comparison.
+func afterWire(w word) word {
+	if i := strings.IndexByte(w.text, ']'); i >= 0 && strings.HasPrefix(w.text, "wire[") {
+		return word{w.text[i+1:], w.off + i + 1}
+	}
+	return w
+}
+
+// pathClause reads PATH OP VALUE, and within= after it.
+func (p *parser) pathClause(e *Expect, w word, rest []word) {
+	key, op, val := splitArg(afterWire(w))
+	path, ok := p.path(word{w.text[:key.end()-w.off], w.off})
+	if !ok {
+		return
+	}
+	e.subj, e.path = path.subj, true
+	field := word{path.field, key.end() - len(path.field)}
+	if c, ok := p.clause(e, p.subjectKeys(&e.subj), field, op, val); ok {
+		e.clauses = []clause{c}
+	}
+	for _, w := range rest {
+		key, op, val := splitArg(w)
+		if key.text != "within" || op.text != "=" || e.within != 0 {
+			p.fail(w.off, w.text, "within= once, or the end of the line", []string{"within"})
+			return
+		}
+		if v, ok := p.value(keySpec{name: "within", kind: vDur}, val, ""); ok {
+			e.within, e.withinAs = v.dur, v.text
+		}
+	}
 }
 
 func (p *parser) profiles(e *Expect, w word) {
