@@ -79,7 +79,7 @@ func knownMatch(match string) bool {
 		}
 	}
 	for op := range 256 {
-		if wire.Opcode(op).Known() && wire.Opcode(op).Short() == match {
+		if wire.Opcode(op).Known() && wire.Opcode(op).Operation() == match {
 			return true
 		}
 	}
@@ -110,7 +110,7 @@ func (f *fault) matches(p *packet) bool {
 	case "read_resp":
 		return op >= opReadFirst && op <= opReadOnly
 	}
-	return wire.Opcode(p.op).Short() == f.Match
+	return wire.Opcode(p.op).Operation() == f.Match
 }
 
 // setLink is link_down and link_up. A port that goes down does not move a

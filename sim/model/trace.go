@@ -34,7 +34,7 @@ func (b *Bench) nodeName(i int16) string {
 // info is the part of a packet that scripts count.
 func (p *packet) info() verbs.PacketInfo {
 	op := wire.Opcode(p.op)
-	i := verbs.PacketInfo{Opcode: op.Short(), PSN: p.psn, AckReq: p.ackReq, Payload: len(p.payload)}
+	i := verbs.PacketInfo{Opcode: op.Operation(), PSN: p.psn, AckReq: p.ackReq, Payload: len(p.payload)}
 	if op.HasAETH() {
 		i.HasAETH, i.Syndrome = true, p.syndrome
 	}

@@ -1,6 +1,9 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Opcode is the BTH opcode: transport in the top three bits, operation in the
 // low five. Values and names are those of the kernel's include/rdma/ib_pack.h.
@@ -253,6 +256,16 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("opcode(0x%02x)", uint8(o))
 }
 
+// Operation returns the kernel's name without the transport, such as
+// RDMA_WRITE_ONLY: what scripts call a packet.
+func (o Opcode) Operation() string {
+	_, operation, ok := strings.Cut(o.String(), "_")
+	if !ok {
+		return o.String()
+	}
+	return operation
+}
+
 // Short returns the name for a ladder, without transport: WRITE_ONLY, ACK.
 func (o Opcode) Short() string {
 	if n := opTable[o].short; n != "" {
@@ -322,7 +335,7 @@ func (o Opcode) IsLast() bool { return o.has(fLast) }
 // requests included).
 func (o Opcode) IsOnly() bool { return o.has(fOnly) }
 
-// Starts reports FIRST or ONLY; Ends reports LAST or ONLY.
+// Starts reports FIRST or ONLY.
 func (o Opcode) Starts() bool { return o.has(fFirst | fOnly) }
 
 // Ends reports LAST or ONLY.
