@@ -87,8 +87,12 @@ func TestCaptureFrames(t *testing.T) {
 			if sent, want := binary.BigEndian.Uint32(f.Frame[len(f.Frame)-4:]), naiveICRC(f.Frame[14:]); sent != want {
 				t.Fatalf("%s frame %d: naive ICRC 0x%08x, host sent 0x%08x", name, i+1, want, sent)
 			}
+			ib := 14 + 20 + 8
+			if p.V6 {
+				ib += 20
+			}
 			udp := AppendUDPPayload([]byte{1}, &p)
-			if !bytes.Equal(udp[1:], f.Frame[42:]) {
+			if !bytes.Equal(udp[1:], f.Frame[ib:]) {
 				t.Fatalf("%s frame %d: UDP payload rebuilt as %x", name, i+1, udp)
 			}
 			q := p

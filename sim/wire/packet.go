@@ -149,7 +149,7 @@ type Packet struct {
 	FlowLabel uint32 // IPv6, 20 bits
 
 	SrcPort uint16 // UDP source port: flow entropy for ECMP
-	UDPSum  uint16 // UDP checksum as sent; 0 = none, what RoCEv2 senders use
+	UDPSum  uint16 // UDP checksum as sent, not checked; 0 = none, what rxe sends, on IPv6 too
 
 	BTH          BTH
 	RDETH        RDETH

@@ -10,7 +10,7 @@ const (
 func PSNAdd(psn uint32, n int) uint32 { return uint32(int64(psn)+int64(n)) & PSNMask }
 
 // PSNDiff returns the signed distance a-b in -2^23 .. 2^23-1: positive when a
-// is the newer one. It is rxe's psn_compare (rxe_queue/rxe_loc) scaled down.
+// is the newer one. It is the psn_compare of rxe, scaled down.
 func PSNDiff(a, b uint32) int { return int(int32((a-b)<<8) >> 8) }
 
 // Pad is the number of pad bytes, 0 to 3, after n bytes of payload.
