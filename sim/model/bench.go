@@ -137,6 +137,9 @@ func (b *Bench) Node(name string) verbs.Device {
 	return nil
 }
 
+// GIDIndex is the entry of the GID table that holds a node's IPv4 address.
+func (b *Bench) GIDIndex(string) int { return 1 }
+
 // Now is the virtual time since Open.
 func (b *Bench) Now() time.Duration { return b.now }
 

@@ -1,0 +1,65 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"rdmaprep/sim/model"
+	"rdmaprep/sim/script"
+)
+
+// TestTranscripts runs the scripts of testdata. Each case says above it why it
+// exists and which rule it checks; the expect lines in the script hold the
+// expectation, so a case that holds prints ok. "run" runs on every profile,
+// "run profile=NAME" on one.
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd != "run" {
+				d.Fatalf(t, "unknown command %q: run", d.Cmd)
+			}
+			profiles := model.ProfileNames()
+			if d.HasArg("profile") {
+				var one string
+				d.ScanArgs(t, "profile", &one)
+				profiles = []string{one}
+			}
+			var out strings.Builder
+			for _, p := range profiles {
+				if msg := runScript(d.Pos, p, d.Input); msg != "" {
+					fmt.Fprintf(&out, "%s: %s\n", p, msg)
+				}
+			}
+			if out.Len() == 0 {
+				return "ok"
+			}
+			return out.String()
+		})
+	})
+}
+
+// runScript returns "" if every line of a script holds.
+func runScript(name, profile, source string) string {
+	sc, err := script.Parse(name, []byte("script 1\n"+source))
+	if err != nil {
+		return err.Error()
+	}
+	ctx := context.Background()
+	b, err := model.Open(ctx, model.Options{Profile: profile, Seed: sc.Seed, Nodes: sc.Nodes, Trace: true})
+	if err != nil {
+		return err.Error()
+	}
+	defer b.Close()
+	_, res, err := script.RunAll(ctx, b, sc)
+	if err != nil {
+		return err.Error()
+	}
+	if f := res.Failed; f != nil {
+		return fmt.Sprintf("line %d: %s: got %s", f.Line-1, f.Text, f.Got)
+	}
+	return ""
+}
