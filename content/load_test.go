@@ -167,3 +167,40 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// What the first edition must have: every kind and every topic is used, and
+// the five subjects of the labs have two each.
+func TestShippedPackIsWhole(t *testing.T) {
+	lib, _ := Load(Embedded())
+	n := Count(lib)
+	for what, c := range map[string][2]int{
+		"topics": {n.Topics, 12}, "questions": {n.Questions, 72}, "lessons": {n.Lessons, 12},
+		"labs": {n.Labs, 10}, "glossary": {n.Glossary, 40},
+	} {
+		if c[0] < c[1] {
+			t.Errorf("%d %s, want at least %d", c[0], what, c[1])
+		}
+	}
+	for _, k := range Kinds {
+		if n.ByKind[string(k)] == 0 {
+			t.Errorf("no question of the kind %s", k)
+		}
+	}
+	lessons, labs := map[string]int{}, map[string]int{}
+	for _, x := range lib.Lessons {
+		lessons[x.Topic]++
+	}
+	for _, x := range lib.Labs {
+		labs[x.Topic]++
+	}
+	for _, topic := range lib.Topics {
+		if n.ByTopic[topic.ID] == 0 || lessons[topic.ID] == 0 {
+			t.Errorf("topic %s has %d questions and %d lessons, want one of each at least", topic.ID, n.ByTopic[topic.ID], lessons[topic.ID])
+		}
+	}
+	for _, topic := range []string{"queue-pairs", "registration", "work-requests", "ordering", "failure"} {
+		if labs[topic] < 2 {
+			t.Errorf("topic %s has %d labs, want two", topic, labs[topic])
+		}
+	}
+}

@@ -26,9 +26,9 @@ type walker struct {
 	header string
 }
 
-// walk calls visit with the path of every header (whole "[[a]]" and "[a]") and
-// key. Paths are built only if visit asks for them by returning true from
-// want, which is given the trimmed line.
+// walk calls visit with the path of every header ("[[a]]" and "[a]") and key
+// whose line want takes. What want leaves out does not count in the indices of
+// what comes after it.
 func (w *walker) walk(data string, want func(line string) bool, visit func(place)) {
 	w.counts = map[string]int{}
 	for n := 1; len(data) > 0; n++ {
@@ -40,8 +40,8 @@ func (w *walker) walk(data string, want func(line string) bool, visit func(place
 			case trimmed == "" || trimmed[0] == '#':
 				continue
 			case trimmed[0] == '[':
-				w.enter(trimmed)
 				if want(trimmed) {
+					w.enter(trimmed)
 					visit(place{w.header, n})
 				}
 				w.dots = max(w.dots, strings.Count(trimmed, "."))
