@@ -30,10 +30,11 @@ type memory struct {
 }
 
 func (m *memory) alloc(length int) (*block, error) {
-	if length <= 0 || length > maxAlloc || m.total+length > maxAllocated {
+	if length < 0 || length > maxAlloc || m.total+length > maxAllocated {
 		return nil, refuse("alloc", syscall.ENOMEM, fmt.Sprintf(
-			"%d bytes: an allocation is 1 to %d bytes, and a node has %d in all", length, maxAlloc, maxAllocated))
+			"%d bytes: an allocation is 0 to %d bytes, and a node has %d in all", length, maxAlloc, maxAllocated))
 	}
+	length = max(1, length) // like malloc(0), an address of its own
 	b := &block{addr: m.next, bytes: make([]byte, length)}
 	m.blocks = append(m.blocks, b)
 	m.next += (uint64(length)+pageSize-1)/pageSize*pageSize + pageSize
