@@ -23,9 +23,9 @@ var kindNames = []struct {
 	kind        objKind
 	name, plain string
 }{
-	{kBuf, "buffer", "a buffer"},
 	{kPD, "PD", "a protection domain"},
 	{kMR, "MR", "a region"},
+	{kBuf, "buffer", "a buffer"},
 	{kMW, "MW", "a window"},
 	{kChannel, "channel", "a completion channel"},
 	{kCQ, "CQ", "a CQ"},
