@@ -157,3 +157,14 @@ func indexes(list []int, n int) bool {
 	}
 	return true
 }
+
+// Finished says that there is nothing left to resume: every question was
+// answered or skipped, and every save was confirmed.
+func (st SessionState) Finished() bool {
+	for _, it := range st.Items {
+		if it.Phase != Done && !(it.Phase == Asking && it.Skipped) {
+			return false
+		}
+	}
+	return len(st.Unsaved) == 0
+}
