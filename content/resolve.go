@@ -104,6 +104,7 @@ func (l *loader) backed(s spot, layer Layer, refs []Ref, graded bool) {
 			official++
 		case Report:
 			reports[origin(r.Source)] = true
+		case Inference: // backs nothing by itself
 		}
 	}
 	switch {
