@@ -39,6 +39,7 @@ type Bench struct {
 	faults []*fault
 	steps  int
 
+	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
 	trace   []verbs.TraceEvent
 	cause   int
@@ -324,6 +325,9 @@ func (b *Bench) step(q *qp, in input, cause int) {
 		}
 	}
 	q.out = q.out[:0]
+	if b.checker != nil {
+		b.checker(q)
+	}
 }
 
 // complete adds a completion to its CQ; false if that stops the queue pair.

@@ -20,7 +20,7 @@ type sender struct {
 	unexpected int
 }
 
-func newSender(tb testing.TB, batch int, trace bool) *sender {
+func newSender(tb failer, batch int, trace bool) *sender {
 	o := defaults()
 	o.cqe, o.wr, o.trace = 4*batch, 2*batch, trace
 	s := &sender{ctx: context.Background(), wc: make([]verbs.WC, batch)}

@@ -26,6 +26,13 @@ type side struct {
 	gid verbs.GID
 }
 
+// failer is what the helpers need of a test, Go's or rapid's.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 type pairOptions struct {
 	profile    string
 	seed       uint64
@@ -48,38 +55,30 @@ func defaults() pairOptions {
 	}
 }
 
-func must[T any](t testing.TB, v T, err error) T {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func check(t testing.TB, err error) {
+func check(t failer, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func pair(t testing.TB, o pairOptions) (*Bench, *side, *side) {
+func pair(t failer, o pairOptions) (*Bench, *side, *side) {
 	t.Helper()
-	b := must(t, must2(Open(context.Background(), Options{Profile: o.profile, Seed: o.seed, Trace: o.trace})), nil)
+	b := must(Open(context.Background(), Options{Profile: o.profile, Seed: o.seed, Trace: o.trace}))
 	s := make([]*side, 2)
 	for i, name := range b.Nodes() {
 		d := b.Node(name)
 		x := &side{dev: d}
 		s[i] = x
-		x.pd = must(t, must2(d.AllocPD()), nil)
-		x.cq = must(t, must2(d.CreateCQ(o.cqe, 0)), nil).CQ
-		addr := must(t, must2(d.Alloc(o.mr)), nil)
-		x.mr = must(t, must2(d.RegMR(x.pd, addr, uint64(o.mr), verbs.AccessLocalWrite|o.access)), nil)
-		x.gid = must(t, must2(d.QueryGID(1, 1)), nil)
-		x.qp = must(t, must2(d.CreateQP(x.pd, verbs.QPInitAttr{
+		x.pd = must(d.AllocPD())
+		x.cq = must(d.CreateCQ(o.cqe, 0)).CQ
+		addr := must(d.Alloc(o.mr))
+		x.mr = must(d.RegMR(x.pd, addr, uint64(o.mr), verbs.AccessLocalWrite|o.access))
+		x.gid = must(d.QueryGID(1, 1))
+		x.qp = must(d.CreateQP(x.pd, verbs.QPInitAttr{
 			Type: o.typ, SendCQ: x.cq, RecvCQ: x.cq,
 			Cap: verbs.QPCap{MaxSendWR: o.wr, MaxRecvWR: o.wr, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 64},
-		})), nil)
+		}))
 	}
 	for i, x := range s {
 		connect(t, x, s[1-i], o)
@@ -87,14 +86,15 @@ func pair(t testing.TB, o pairOptions) (*Bench, *side, *side) {
 	return b, s[0], s[1]
 }
 
-func must2[T any](v T, err error) T {
+// must is for calls that the test does not expect to fail.
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
 	return v
 }
 
-func connect(t testing.TB, x, peer *side, o pairOptions) {
+func connect(t failer, x, peer *side, o pairOptions) {
 	t.Helper()
 	init := verbs.QPAttr{State: verbs.INIT, Port: 1, Access: o.access, QKey: 0x11111111}
 	mask := verbs.MaskState | verbs.MaskPKeyIndex | verbs.MaskPort
@@ -126,14 +126,14 @@ func (x *side) sge(off, n int) []verbs.SGE {
 	return []verbs.SGE{{Addr: x.mr.Addr + uint64(off), Length: uint32(n), LKey: x.mr.LKey}}
 }
 
-func quiet(t testing.TB, b *Bench) {
+func quiet(t failer, b *Bench) {
 	t.Helper()
 	if ok, err := b.Wait(context.Background(), time.Hour, nil); err != nil || !ok {
 		t.Fatalf("not quiet: %v %v", ok, err)
 	}
 }
 
-func (x *side) poll(t testing.TB) []verbs.WC {
+func (x *side) poll(t failer) []verbs.WC {
 	t.Helper()
 	wc := make([]verbs.WC, 256)
 	n, err := x.dev.PollCQ(x.cq, wc)
@@ -152,7 +152,7 @@ func TestFirstMessages(t *testing.T) {
 			text[i] = byte(i * 7)
 		}
 		check(t, a.dev.Store(a.mr.Addr, text))
-		must(t, must2(z.dev.PostRecv(z.qp.QP, []verbs.RecvWR{{ID: 100, SGL: z.sge(4096, 4096)}})), nil)
+		must(z.dev.PostRecv(z.qp.QP, []verbs.RecvWR{{ID: 100, SGL: z.sge(4096, 4096)}}))
 		_, err := a.dev.PostSend(a.qp.QP, []verbs.SendWR{
 			{ID: 1, Opcode: verbs.WRSend, Flags: verbs.SendSignaled, SGL: a.sge(0, 3000)},
 			{ID: 2, Opcode: verbs.WRRDMAWrite, Flags: verbs.SendSignaled, SGL: a.sge(0, 3000), RemoteVA: z.mr.Addr, RKey: z.mr.RKey},

@@ -143,21 +143,6 @@ type Profile struct {
 	NoLengthCheck bool
 }
 
-// Switch is one deviation of a profile, for a person.
-type Switch struct {
-	Name   string // the field of Profile
-	Value  string // "true", or a duration
-	Source string // the place in Linux 6.1
-	Learn  string // what an engineer should know because of it
-}
-
-// ProfileInfo describes a profile.
-type ProfileInfo struct {
-	Name     string
-	About    string
-	Switches []Switch // those that differ from spec
-}
-
 func specProfile() Profile { return Profile{Name: "spec"} }
 
 func rxe61Profile() Profile {

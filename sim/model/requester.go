@@ -92,7 +92,7 @@ func (q *qp) pump() {
 // go out now.
 func (q *qp) sendOne() bool {
 	r := &q.req
-	if r.waitRNR || r.broken || r.next >= q.sq.tail {
+	if r.waitRNR || r.next >= q.sq.tail {
 		return false
 	}
 	w := q.sq.at(r.next)
