@@ -377,8 +377,8 @@ func (s *Session) checkEvent(ctx context.Context, e *Expect, cur cursor) (verdic
 		}
 	}
 	v := s.finish(e, out, "event"+e.subj.indexText(), full)
-	if out.ok && !e.Racy() {
-		v.lines[0].Text = "event" + e.subj.indexText() + " -> " + full
+	if out.ok && !e.Racy() && !e.subj.hasIndex {
+		v.lines[0].Text = "event -> " + full
 	}
 	return v, err
 }
