@@ -27,7 +27,7 @@ func in(names ...string) []string {
 var (
 	scripts   = []string{"sim/script", "sim/verbs"}
 	learning  = slices.Concat(scripts, []string{"content", "lessons", "lessons/decision", "quiz", "quiz/fsrs"})
-	frontEnd  = slices.Concat(learning, []string{"sim/wire"}, in("study"))
+	frontEnd  = slices.Concat(learning, []string{"sim/wire"}, in("ladder", "study"))
 	screenKit = slices.Concat(frontEnd, in("tui/nav", "tui/theme", "tui/widget", "tui/ask", "tui/evidence"))
 	records   = []string{"content", "lessons", "lessons/decision", "quiz", "quiz/fsrs", "sim/verbs"}
 )
@@ -42,17 +42,19 @@ var anything = []string{"*"}
 var arrows = map[string][]string{
 	"cmd/rdmaprep": in("cli"),
 	// The only room that names a concrete device or a concrete store.
-	cmdTree + "cli":    anything,
+	cmdTree + "cli": anything,
+	// The trace in words, for every front end.
+	cmdTree + "ladder": {"sim/verbs", "sim/wire"},
 	cmdTree + "doctor": {"sim/verbs", "sim/ibv"},
 	// Folders of the front ends. Screens never import each other: navigation
 	// is a message, and only tui knows every screen.
 	cmdTree + "tui":        slices.Concat(screenKit, in("tui/screen/*")),
 	cmdTree + "tui/nav":    slices.Concat([]string{"content", "lessons", "lessons/decision", "quiz"}, in("tui/theme")),
 	cmdTree + "tui/theme":  {},
-	cmdTree + "tui/widget": slices.Concat(learning, []string{"sim/wire"}, in("tui/nav", "tui/theme")),
+	cmdTree + "tui/widget": slices.Concat(learning, []string{"sim/wire"}, in("ladder", "tui/nav", "tui/theme")),
 	// Parts that several screens share: a question's form, and what a run showed.
 	cmdTree + "tui/ask":      slices.Concat(learning, in("tui/nav", "tui/theme", "tui/widget")),
-	cmdTree + "tui/evidence": slices.Concat(learning, []string{"sim/wire"}, in("tui/nav", "tui/theme", "tui/widget")),
+	cmdTree + "tui/evidence": slices.Concat(learning, []string{"sim/wire"}, in("ladder", "tui/nav", "tui/theme", "tui/widget")),
 	cmdTree + "tui/screen/*": screenKit,
 	cmdTree + "plain":        frontEnd,
 	cmdTree + "study":        learning,

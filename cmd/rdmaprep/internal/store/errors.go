@@ -93,7 +93,7 @@ func wrap(op, path string, wait time.Duration, err error) error {
 		return err
 	}
 	kind := kindOf(err)
-	if kind == ErrIO {
+	if errors.Is(kind, ErrIO) {
 		// SQLite says only "unable to open": the folder knows why.
 		if why, cause := probe(filepath.Dir(path)); why != nil {
 			kind, err = why, errors.Join(cause, err)
@@ -210,7 +210,7 @@ func probe(dir string) (kind, cause error) {
 	if err == nil {
 		return nil, nil
 	}
-	if kind := kindOf(err); kind != ErrIO {
+	if kind := kindOf(err); !errors.Is(kind, ErrIO) {
 		return kind, err
 	}
 	return nil, nil

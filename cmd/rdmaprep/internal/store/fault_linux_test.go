@@ -92,7 +92,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 // so root becomes nobody for the test.
 func TestFolderWithoutPermission(t *testing.T) {
 	// Everybody may pass the folders above; t.TempDir is the owner's own.
-	base, err := os.MkdirTemp("", "store-test-*")
+	base, err := os.MkdirTemp("", "store-test-*") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,7 +225,7 @@ func TestLockedTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // a test
+	defer s.Close()
 	tx, err := holder.db.BeginTx(ctx, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func schema(t *testing.T, s *Store) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // a test
+	defer rows.Close()
 	var all []string
 	for rows.Next() {
 		var line string
@@ -138,7 +138,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // a test
+	defer db.Close()
 	var version, records, attempts int
 	err = db.QueryRow(`SELECT (SELECT user_version FROM pragma_user_version),
 		(SELECT count(*) FROM sqlite_schema WHERE name = 'records'), (SELECT count(*) FROM attempts)`).Scan(&version, &records, &attempts)

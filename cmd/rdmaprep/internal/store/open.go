@@ -156,7 +156,7 @@ func (s *Store) start(ctx context.Context) error {
 		if err == nil {
 			return s.freshen(ctx)
 		}
-		if own(err) || kindOf(err) != ErrLocked {
+		if own(err) || !errors.Is(kindOf(err), ErrLocked) {
 			return err
 		}
 		select {

@@ -105,7 +105,7 @@ func drawAttempt(t *rapid.T, n int) quiz.Attempt {
 func TestCachesEqualReplayOnRandomHistories(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := openAt(t, t.TempDir())
-		defer s.Close() //nolint:errcheck // closed for the next history
+		defer s.Close()
 		ids := rapid.Permutation([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}).Draw(rt, "ids")
 		for _, n := range ids {
 			a := drawAttempt(rt, n)
