@@ -26,7 +26,7 @@ var patterns = []struct {
 	{"looks like a JSON web token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)},
 	{"looks like an address with a password in it", regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^/\s:@]+:[^/\s@]+@`)},
 	{"looks like a mail address", regexp.MustCompile(`\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b`)},
-	{"speaks of private assessment material", regexp.MustCompile(`(?i)\b(take-?home|under (an? )?nda|non-disclosure|confidential|do not (share|distribute)|(actual|real|leaked) interview question|interviewer asked|assessment (question|answer|task)s?|candidate (id|name|number)|hackerrank|codility|codesignal)\b`)},
+	{"speaks of private assessment material", regexp.MustCompile(`(?i)\b(take-?home|under (an? )?nda|non-disclosure|confidential|do not (distribute|share (this|outside))|(actual|real|leaked) interview question|interviewer asked|assessment (question|answer|task)s?|candidate (id|name|number)|hackerrank|codility|codesignal)\b`)},
 }
 
 // Redact looks for credentials (keys, tokens, passwords), mail addresses and
