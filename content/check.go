@@ -152,8 +152,10 @@ func (l *loader) strays(fsys fs.FS) {
 			ext := path.Ext(name)
 			skip := e.IsDir() && dir == "." || strings.HasPrefix(e.Name(), ".") || ext == ".go" || dir == "." && ext == ".md"
 			if !known[name] && !skip {
-				l.problems = append(l.problems, Problem{File: name, Warning: true,
-					Text: "nothing reads this file: a pack has topics.toml, sources.toml, glossary.toml, questions/*.toml, lessons/*.md and labs/*.toml"})
+				l.problems = append(l.problems, Problem{
+					File: name, Warning: true,
+					Text: "nothing reads this file: a pack has topics.toml, sources.toml, glossary.toml, questions/*.toml, lessons/*.md and labs/*.toml",
+				})
 			}
 		}
 	}
