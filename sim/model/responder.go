@@ -45,6 +45,7 @@ type responder struct {
 // readJob is a READ that is being answered.
 type readJob struct {
 	active, ready, late bool
+	again               bool // a repeated READ
 	psn, last           uint32
 	first               uint32
 	va                  uint64
@@ -83,11 +84,11 @@ func (q *qp) request(p *packet) {
 	r := &q.resp
 	if opClass[p.op&operationBits]&(isRead|isAtomic) != 0 && !q.prof.NoDestRDAtomicLimit {
 		n := 1
-		if r.job.active {
+		if r.job.active && !r.job.again {
 			n++
 		}
 		for _, h := range r.held[r.heldHead:] {
-			if opClass[h.op&operationBits]&(isRead|isAtomic) != 0 {
+			if opClass[h.op&operationBits]&(isRead|isAtomic) != 0 && psnDiff(h.psn, r.epsn) >= 0 {
 				n++
 			}
 		}
@@ -184,6 +185,7 @@ func (q *qp) duplicate(p *packet) {
 			return
 		}
 		q.beginRead(p, r.msn)
+		r.job.again = true
 	case opCompareSwap, opFetchAdd:
 		for i := range r.atomics {
 			if a := &r.atomics[i]; a.psn == p.psn {
