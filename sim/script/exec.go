@@ -54,7 +54,7 @@ func (s *Session) exec(ctx context.Context, st *verbStmt) (answer, verbResult, e
 
 var execs map[string]func(*call) error
 
-func init() {
+func init() { //nolint:gochecknoinits // the table and its functions name each other
 	execs = map[string]func(*call) error{
 		"alloc": (*call).alloc, "free": (*call).free,
 		"alloc_pd": (*call).allocPD, "dealloc_pd": (*call).deallocPD,

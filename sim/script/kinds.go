@@ -145,7 +145,8 @@ func keys(lists ...[]keySpec) []keySpec {
 var attrKeys = keys([]keySpec{
 	named("state", qpStateEnum), named("cur_state", qpStateEnum), named("en_sqd_async_notify", boolEnum),
 	named("access", accessEnum), num("pkey_index", max16), num("port", max8), num("qkey", max32),
-	named("path_mtu", mtuEnum), {name: "dest", kind: vAnyRef, kinds: kQP, max: max24},
+	named("path_mtu", mtuEnum),
+	{name: "dest", kind: vAnyRef, kinds: kQP, max: max24},
 	num("rq_psn", max24), num("sq_psn", max24), num("max_rd_atomic", max8), num("max_dest_rd_atomic", max8),
 	num("min_rnr_timer", max8), num("timeout", max8), num("retry_cnt", max8), num("rnr_retry", max8),
 }, capKeys)
@@ -157,9 +158,13 @@ var sendKeys = []keySpec{
 	{name: "remote_addr", kind: vPlace, kinds: kMR | kMW | kBuf, max: max64},
 	{name: "rkey", kind: vKey, kinds: kMR | kMW, max: max32},
 	num("add", max64), num("compare", max64), num("swap", max64),
-	objRef("ah", kAH), {name: "dest", kind: vAnyRef, kinds: kQP, max: max24}, num("qkey", max32),
+	objRef("ah", kAH),
+	{name: "dest", kind: vAnyRef, kinds: kQP, max: max24},
+	num("qkey", max32),
 	{name: "inv_rkey", kind: vKey, kinds: kMR | kMW, max: max32},
-	objRef("mw", kMW), {name: "mr", kind: vRange, kinds: kMR}, named("access", accessEnum), num("bind_rkey", max32),
+	objRef("mw", kMW),
+	{name: "mr", kind: vRange, kinds: kMR},
+	named("access", accessEnum), num("bind_rkey", max32),
 }
 
 // verbSpecs is the whole table of verbs, in the order of GRAMMAR.md.
@@ -169,7 +174,8 @@ var verbSpecs = []verbSpec{
 	{name: "alloc_pd", form: formDef, obj: kPD},
 	{name: "dealloc_pd", form: formRef, obj: kPD},
 	{name: "reg_mr", form: formDef, obj: kMR, oneOf: oneOf{"length", "buf"}, keys: []keySpec{
-		must(objRef("pd", kPD)), num("length", maxBytes), {name: "buf", kind: vRange, kinds: kBuf | kMR},
+		must(objRef("pd", kPD)), num("length", maxBytes),
+		{name: "buf", kind: vRange, kinds: kBuf | kMR},
 		named("access", accessEnum),
 	}},
 	{name: "dereg_mr", form: formRef, obj: kMR},

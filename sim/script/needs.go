@@ -49,11 +49,17 @@ func (n Needs) String() string {
 		need bool
 		what string
 	}{
-		{n.MW1, "memory windows of type 1"}, {n.MW2, "memory windows of type 2"},
-		{n.SRQ, "shared receive queues"}, {n.Channel, "completion channels"},
-		{n.Async, "asynchronous events"}, {n.Inline, "inline data"}, {n.SQD, "the state SQD"},
-		{n.Reorder, "seeded reordering"}, {n.Faults, "fault injection"},
-		{n.Clock, "a clock of its own"}, {n.Wire, "counts of packets"},
+		{n.MW1, "memory windows of type 1"},
+		{n.MW2, "memory windows of type 2"},
+		{n.SRQ, "shared receive queues"},
+		{n.Channel, "completion channels"},
+		{n.Async, "asynchronous events"},
+		{n.Inline, "inline data"},
+		{n.SQD, "the state SQD"},
+		{n.Reorder, "seeded reordering"},
+		{n.Faults, "fault injection"},
+		{n.Clock, "a clock of its own"},
+		{n.Wire, "counts of packets"},
 	} {
 		if one.need {
 			parts = append(parts, one.what)

@@ -96,29 +96,56 @@ func etherType(v uint64, _ []byte) string {
 var (
 	ethSpec  = []spec{{"destination", 6, 0, mac}, {"source", 6, 0, mac}, {"type", 2, 0, etherType}}
 	vlanSpec = []spec{
-		{"priority", 2, 0xe000, dec}, {"drop eligible", 2, 0x1000, dec}, {"VLAN", 2, 0x0fff, dec},
+		{"priority", 2, 0xe000, dec},
+		{"drop eligible", 2, 0x1000, dec},
+		{"VLAN", 2, 0x0fff, dec},
 		{"type", 2, 0, etherType},
 	}
 	ip4Spec = []spec{
-		{"version", 1, 0xf0, dec}, {"header words", 1, 0x0f, dec}, {"DSCP", 1, 0xfc, dec}, {"ECN", 1, 0x03, ecn},
-		{"total length", 2, 0, dec}, {"identification", 2, 0, hex16}, {"reserved", 2, 0x8000, dec},
-		{"don't fragment", 2, 0x4000, dec}, {"more fragments", 2, 0x2000, dec}, {"fragment offset", 2, 0x1fff, dec},
-		{"TTL", 1, 0, dec}, {"protocol", 1, 0, protocol}, {"checksum", 2, 0, hex16},
-		{"source", 4, 0, addr}, {"destination", 4, 0, addr},
+		{"version", 1, 0xf0, dec},
+		{"header words", 1, 0x0f, dec},
+		{"DSCP", 1, 0xfc, dec},
+		{"ECN", 1, 0x03, ecn},
+		{"total length", 2, 0, dec},
+		{"identification", 2, 0, hex16},
+		{"reserved", 2, 0x8000, dec},
+		{"don't fragment", 2, 0x4000, dec},
+		{"more fragments", 2, 0x2000, dec},
+		{"fragment offset", 2, 0x1fff, dec},
+		{"TTL", 1, 0, dec},
+		{"protocol", 1, 0, protocol},
+		{"checksum", 2, 0, hex16},
+		{"source", 4, 0, addr},
+		{"destination", 4, 0, addr},
 	}
 	ip6Spec = []spec{
-		{"version", 4, 0xf0000000, dec}, {"DSCP", 4, 0x0fc00000, dec}, {"ECN", 4, 0x00300000, ecn},
-		{"flow label", 4, 0x000fffff, both}, {"payload length", 2, 0, dec}, {"next header", 1, 0, protocol},
-		{"hop limit", 1, 0, dec}, {"source", 16, 0, addr}, {"destination", 16, 0, addr},
+		{"version", 4, 0xf0000000, dec},
+		{"DSCP", 4, 0x0fc00000, dec},
+		{"ECN", 4, 0x00300000, ecn},
+		{"flow label", 4, 0x000fffff, both},
+		{"payload length", 2, 0, dec},
+		{"next header", 1, 0, protocol},
+		{"hop limit", 1, 0, dec},
+		{"source", 16, 0, addr},
+		{"destination", 16, 0, addr},
 	}
 	udpSpec = []spec{
 		{"source port", 2, 0, dec}, {"destination port", 2, 0, dec}, {"length", 2, 0, dec}, {"checksum", 2, 0, hex16},
 	}
 	bthSpec = []spec{
-		{"opcode", 1, 0, opcode}, {"solicited event", 1, 0x80, dec}, {"MigReq", 1, 0x40, dec},
-		{"pad count", 1, 0x30, dec}, {"version", 1, 0x0f, dec}, {"P_Key", 2, 0, hex16},
-		{"FECN", 1, 0x80, dec}, {"BECN", 1, 0x40, dec}, {"reserved", 1, 0x3f, hex8}, {"destination QP", 3, 0, num24},
-		{"AckReq", 1, 0x80, dec}, {"reserved", 1, 0x7f, hex8}, {"PSN", 3, 0, num24},
+		{"opcode", 1, 0, opcode},
+		{"solicited event", 1, 0x80, dec},
+		{"MigReq", 1, 0x40, dec},
+		{"pad count", 1, 0x30, dec},
+		{"version", 1, 0x0f, dec},
+		{"P_Key", 2, 0, hex16},
+		{"FECN", 1, 0x80, dec},
+		{"BECN", 1, 0x40, dec},
+		{"reserved", 1, 0x3f, hex8},
+		{"destination QP", 3, 0, num24},
+		{"AckReq", 1, 0x80, dec},
+		{"reserved", 1, 0x7f, hex8},
+		{"PSN", 3, 0, num24},
 	}
 	// extSpecs goes with extHeaders, row by row.
 	extSpecs = [len(extHeaders)]struct {
@@ -266,7 +293,7 @@ func (l *fieldList) icrc(before, ib []byte) {
 	}
 	v := fmt.Sprintf("0x%08x", be.Uint32(ib[len(ib)-icrcLen:]))
 	if err := checkICRC(before[len(before)-n:], ib); err != nil {
-		v = err.(*ICRCError).fieldText()
+		v = err.(*ICRCError).fieldText() //nolint:errorlint // checkICRC returns no other
 	} else {
 		v += " (correct)"
 	}
