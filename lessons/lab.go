@@ -93,8 +93,10 @@ type LabStep struct {
 	Step   string  `json:"step"`
 	Locked *Locked `json:"locked,omitempty"`
 	Hints  int     `json:"hints"`
-	Ran    bool    `json:"ran"`   // it has an observation
-	Tried  string  `json:"tried"` // why no run came about, "" if one did or none was tried
+	// Took is the time from the first look at the step to the lock.
+	Took  time.Duration `json:"took"`
+	Ran   bool          `json:"ran"`   // it has an observation
+	Tried string        `json:"tried"` // why no run came about, "" if one did or none was tried
 }
 
 // LabState is a lab as JSON: what was chosen and how far it came, but not the

@@ -23,7 +23,8 @@ type stepRun struct {
 	hints  int
 	locked *Locked
 	obs    *Observation
-	tried  string // why no run came about
+	tried  string        // why no run came about
+	took   time.Duration // from the first look at it to the lock
 }
 
 // Lab is a walk through a lab. It is for one goroutine.
@@ -252,6 +253,7 @@ func (l *Lab) run(r *reply) {
 	}
 	if p != nil && st.locked == nil {
 		st.locked = &Locked{Option: l.pick, Sure: l.sure}
+		st.took = max(0, l.spent-l.readFrom)
 	}
 	l.pick, l.sure = -1, 0
 	st.tried = ""
@@ -316,7 +318,7 @@ func (l *Lab) judge(at time.Time, r *reply) {
 		At: at, Day: quiz.DayNumber(at), Answer: quiz.Answer{Picks: []int{st.locked.Option}},
 		Yours: p.Options[st.locked.Option].Text, Right: held(p, st.obs),
 		Correct: st.locked.Correct, Graded: st.locked.Graded, Sure: st.locked.Sure, Hints: st.hints,
-		Took: max(0, l.spent-l.readFrom),
+		Took: st.took,
 	}
 	if a.Graded {
 		a.Rating = quiz.RatingOf(a.Correct, a.Sure, a.Hints)

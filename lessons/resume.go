@@ -16,7 +16,7 @@ func (l *Lab) State() LabState {
 		run, p := l.runs[i], l.places[i]
 		kept := LabStep{
 			Part: l.parts[p.part].Title, Step: l.content(i).Title,
-			Hints: run.hints, Ran: run.obs != nil || i < l.upTo && run.tried == "", Tried: run.tried,
+			Hints: run.hints, Took: run.took, Ran: run.obs != nil || i < l.upTo && run.tried == "", Tried: run.tried,
 		}
 		if run.locked != nil {
 			locked := *run.locked
@@ -71,7 +71,7 @@ func (l *Lab) adopt(steps []LabStep) int {
 			k.Ran && step.Predict != nil && k.Locked == nil:
 			return i
 		}
-		run := stepRun{hints: max(0, min(k.Hints, len(step.Hints)))}
+		run := stepRun{hints: max(0, min(k.Hints, len(step.Hints))), took: max(0, k.Took)}
 		if k.Locked != nil {
 			locked := *k.Locked
 			run.locked = &locked
