@@ -26,7 +26,6 @@ type app struct {
 	started bool
 	dataDir string
 	packs   []string
-	profile string
 	store   *store.Store
 }
 
@@ -111,12 +110,12 @@ func (a *app) open(ctx context.Context, profile string, seed uint64) (verbs.Benc
 	return b, nil
 }
 
-// checkProfile refuses a profile that the model does not have.
-func (a *app) checkProfile() error {
-	if a.profile == "" {
+// checkProfile refuses a profile that the model does not have; "" is fine.
+func checkProfile(ctx context.Context, name string) error {
+	if name == "" {
 		return nil
 	}
-	b, err := model.Open(context.Background(), model.Options{Profile: a.profile})
+	b, err := model.Open(ctx, model.Options{Profile: name})
 	if err != nil {
 		return usageError{err}
 	}
@@ -125,9 +124,6 @@ func (a *app) checkProfile() error {
 
 // service opens the store and joins it with the content and the device.
 func (a *app) service(ctx context.Context) (*study.Service, error) {
-	if err := a.checkProfile(); err != nil {
-		return nil, err
-	}
 	lib, err := a.library()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"rdmaprep/sim/script"
 )
 
 // Version is the version that --version prints.
@@ -52,20 +54,22 @@ func Main(ctx context.Context, host Host, args []string) int {
 	a := &app{host: host}
 	root := a.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if cerr := a.close(); err == nil {
-		err = cerr
-	}
+	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, a.close())
 	var usage usageError
+	var parse script.ParseErrors
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errSilent):
 		return exitFailure
 	case errors.As(err, &usage) || !a.started:
-		fmt.Fprintf(host.Err, "rdmaprep: %v\n", err)
-		fmt.Fprintf(host.Err, "See: rdmaprep help\n")
+		fmt.Fprintf(host.Err, "rdmaprep: %v\nSee: %s --help\n", err, cmd.CommandPath())
 		return exitUsage
+	case errors.As(err, &parse):
+		// FILE:LINE:COLUMN first, so that editors find the place.
+		fmt.Fprintf(host.Err, "%v\n", parse)
+		return exitFailure
 	}
 	fmt.Fprintf(host.Err, "rdmaprep: %v\n", err)
 	return exitFailure
@@ -96,7 +100,6 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.dataDir, "data-dir", "", "where answers and records are kept (default: $RDMAPREP_HOME, else the XDG data folder)")
 	flags.StringArrayVar(&a.packs, "content", nil, "a folder with a pack of your own, besides the shipped content (may be repeated)")
-	flags.StringVar(&a.profile, "profile", "", "the model's profile: spec or rxe-6.1")
 	root.AddCommand(
 		a.quizCommand(), a.labCommand(), a.runCommand(), a.contentCommand(),
 		a.recordsCommand(), a.exportCommand(), a.manCommand(),

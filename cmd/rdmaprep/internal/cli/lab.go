@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,16 +15,24 @@ import (
 	"rdmaprep/lessons"
 )
 
+type labFlags struct {
+	plain, resume, asJSON bool
+	profile               string
+	seed                  uint64
+}
+
 func (a *app) labCommand() *cobra.Command {
-	var plainMode, resume, asJSON bool
-	var seed uint64
+	var f labFlags
 	cmd := &cobra.Command{
 		Use:   "lab [ID]",
 		Short: "Step through a lab; without an ID, list them",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
 			if len(args) == 0 {
-				return a.listLabs(asJSON)
+				return a.listLabs(f.asJSON)
 			}
 			lib, err := a.library()
 			if err != nil {
@@ -32,18 +41,39 @@ func (a *app) labCommand() *cobra.Command {
 			if err := checkLab(lib, args[0]); err != nil {
 				return err
 			}
-			if !plainMode {
+			if !f.plain {
 				return a.trainerAt(cmd.Context(), nav.Place{Kind: nav.Lab, ID: args[0]})
 			}
-			return a.plainLab(cmd, args[0], seed, resume)
+			return a.plainLab(cmd.Context(), args[0], f)
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&plainMode, "plain", false, "line by line, for pipes and screen readers")
-	flags.BoolVar(&resume, "resume", false, "go on where the lab was left")
-	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
-	flags.Uint64Var(&seed, "seed", 0, "take permitted reorderings from this seed (default: the lab's own)")
+	flags.BoolVar(&f.plain, "plain", false, "line by line, for pipes and screen readers")
+	flags.BoolVar(&f.resume, "resume", false, "go on where the lab was left")
+	flags.BoolVar(&f.asJSON, "json", false, "print the list as JSON")
+	flags.StringVar(&f.profile, "profile", "", "the model's profile: spec or rxe-6.1 (default: the lab's own)")
+	flags.Uint64Var(&f.seed, "seed", 0, "take permitted reorderings from this seed (default: the lab's own)")
 	return cmd
+}
+
+// check refuses flags that would have no effect, so that nobody believes they had.
+func (f *labFlags) check(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 && (f.plain || f.resume) {
+		return usagef("name a lab; rdmaprep lab lists them")
+	}
+	if len(args) == 1 && f.asJSON {
+		return usagef("--json prints the list of labs: leave out %q", args[0])
+	}
+	for _, name := range []string{"resume", "profile", "seed"} {
+		switch {
+		case !cmd.Flags().Changed(name):
+		case !f.plain:
+			return usagef("--%s needs --plain; the screen asks by itself", name)
+		case f.resume && name != "resume":
+			return usagef("--resume goes on as the lab was begun: leave out --%s", name)
+		}
+	}
+	return checkProfile(cmd.Context(), f.profile)
 }
 
 func (a *app) listLabs(asJSON bool) error {
@@ -79,24 +109,23 @@ func checkLab(lib *content.Library, id string) error {
 		}
 		ids = append(ids, l.ID)
 	}
-	return usagef("there is no lab %q: %s", id, strings.Join(ids, ", "))
+	return usagef("there is no lab %q: the labs are %s", id, strings.Join(ids, ", "))
 }
 
-func (a *app) plainLab(cmd *cobra.Command, id string, seed uint64, resume bool) (err error) {
-	ctx := cmd.Context()
+func (a *app) plainLab(ctx context.Context, id string, f labFlags) (err error) {
 	svc, err := a.service(ctx)
 	if err != nil {
 		return err
 	}
 	var lab *lessons.Lab
 	var run *study.LabRun
-	if resume {
+	if f.resume {
 		lab, run, err = svc.ResumeLab(ctx, id)
 		if errors.Is(err, study.ErrNotFound) {
 			return fmt.Errorf("lab %s was not left half-way: start it with rdmaprep lab %s --plain", id, id)
 		}
 	} else {
-		lab, run, err = svc.NewLab(id, a.profile, seed)
+		lab, run, err = svc.NewLab(id, f.profile, f.seed)
 	}
 	if err != nil {
 		return err

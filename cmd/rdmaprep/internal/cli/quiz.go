@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -30,14 +29,11 @@ func (a *app) quizCommand() *cobra.Command {
 		Short: "Take a quiz: due questions first, by topic, or everything",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.limit < 0 {
-				return usagef("--max is %d: give a number of questions, or 0 for no limit", f.limit)
-			}
-			if f.seed > math.MaxInt64 {
-				return usagef("--seed is too large")
+			if err := f.check(); err != nil {
+				return err
 			}
 			if !f.plain {
-				return a.trainerAt(cmd.Context(), nav.Place{Kind: nav.Quiz})
+				return a.screenQuiz(cmd, f)
 			}
 			return a.plainQuiz(cmd, f)
 		},
@@ -53,13 +49,58 @@ func (a *app) quizCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
-	ctx := cmd.Context()
-	svc, err := a.service(ctx)
+// check refuses flags that contradict each other.
+func (f *quizFlags) check() error {
+	if f.limit < 0 {
+		return usagef("--max is %d: give a number of questions, or 0 for no limit", f.limit)
+	}
+	if f.resume && (f.all || f.interview || len(f.topics) > 0) {
+		return usagef("--resume goes on with the quiz that was left: leave out --all, --interview and --topic")
+	}
+	if f.all && f.interview {
+		return usagef("--all and --interview: choose one")
+	}
+	return nil
+}
+
+// screenQuiz opens the screen at the quiz that the flags name.
+func (a *app) screenQuiz(cmd *cobra.Command, f quizFlags) error {
+	for _, name := range []string{"max", "seed"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s needs --plain", name)
+		}
+	}
+	if len(f.topics) > 1 {
+		return usagef("several topics need --plain")
+	}
+	lib, err := a.library()
 	if err != nil {
 		return err
 	}
-	if err := checkTopics(svc.Library(), f.topics); err != nil {
+	if err := checkTopics(lib, f.topics); err != nil {
+		return err
+	}
+	place := nav.Place{Kind: nav.Quiz, Resume: f.resume, Due: !f.all && !f.resume && len(f.topics) == 0}
+	if f.interview {
+		place = nav.Place{Kind: nav.Interview}
+	}
+	if len(f.topics) == 1 {
+		place.ID = f.topics[0]
+	}
+	return a.trainerAt(cmd.Context(), place)
+}
+
+func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
+	ctx := cmd.Context()
+	lib, err := a.library()
+	if err != nil {
+		return err
+	}
+	if err := checkTopics(lib, f.topics); err != nil {
+		return err // before the store is made: a wrong word leaves no trace
+	}
+	svc, err := a.service(ctx)
+	if err != nil {
 		return err
 	}
 	var sess *quiz.Session
@@ -72,9 +113,6 @@ func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
 		sess, err = svc.NewQuiz(ctx, filterOf(f), f.seed)
 	}
 	if sess == nil {
-		if err == nil {
-			err = fmt.Errorf("nothing is due: --all asks everything, --topic NAME one topic")
-		}
 		return err
 	}
 	if err != nil {
@@ -103,7 +141,7 @@ func checkTopics(lib *content.Library, names []string) error {
 	}
 	for _, n := range names {
 		if !slices.Contains(ids, n) {
-			return usagef("there is no topic %q: %s", n, strings.Join(ids, ", "))
+			return usagef("there is no topic %q: the topics are %s", n, strings.Join(ids, ", "))
 		}
 	}
 	return nil

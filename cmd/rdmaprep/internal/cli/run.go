@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"rdmaprep/cmd/rdmaprep/internal/ladder"
 	"rdmaprep/sim/model"
 	"rdmaprep/sim/script"
 	"rdmaprep/sim/verbs"
-	"rdmaprep/sim/wire"
 )
 
 // maxScriptBytes bounds the scripts that are read.
@@ -21,6 +20,7 @@ const maxScriptBytes = 4 << 20
 func (a *app) runCommand() *cobra.Command {
 	var trace, asJSON bool
 	var seed uint64
+	var profile string
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Run a script on the model and print its transcript; - reads standard input",
@@ -28,22 +28,30 @@ func (a *app) runCommand() *cobra.Command {
 			"expect fails. --trace adds every packet, state change and timer with its time.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkProfile(cmd.Context(), profile); err != nil {
+				return err
+			}
 			src, err := a.readScript(args[0])
 			if err != nil {
 				return err
 			}
-			sc, err := script.Parse(args[0], src)
+			name := args[0]
+			if name == "-" {
+				name = "standard input"
+			}
+			sc, err := script.Parse(name, src)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("seed") {
 				sc.Seed = seed
 			}
-			return a.runScript(cmd.Context(), sc, trace, asJSON)
+			return a.runScript(cmd.Context(), sc, profile, trace, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&profile, "profile", "spec", "the model's profile: spec or rxe-6.1")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "take permitted reorderings from this seed; 0 is program order (default: the script's own)")
 	return cmd
 }
@@ -53,29 +61,22 @@ func (a *app) readScript(name string) ([]byte, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("cannot read the script: %w", err)
 		}
 		defer func() { _ = f.Close() }() // it was only read
 		in = f
 	}
 	src, err := io.ReadAll(io.LimitReader(in, maxScriptBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the script: %w", err)
 	}
 	if len(src) > maxScriptBytes {
-		return nil, fmt.Errorf("%s is larger than %d bytes, the limit of a script", name, maxScriptBytes)
+		return nil, fmt.Errorf("the script %s is larger than %d bytes, the limit: split it", name, maxScriptBytes)
 	}
 	return src, nil
 }
 
-func (a *app) runScript(ctx context.Context, sc *script.Script, trace, asJSON bool) error {
-	profile := a.profile
-	if profile == "" {
-		profile = "spec"
-	}
-	if err := a.checkProfile(); err != nil {
-		return err
-	}
+func (a *app) runScript(ctx context.Context, sc *script.Script, profile string, trace, asJSON bool) error {
 	b, err := model.Open(ctx, model.Options{Profile: profile, Seed: sc.Seed, Nodes: sc.Nodes, Trace: true})
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (a *app) runScript(ctx context.Context, sc *script.Script, trace, asJSON bo
 	} else {
 		a.printf("%s", sess.TranscriptText())
 		if trace {
-			a.printf("\n")
+			a.printf("\ntrace, profile %s, seed %d\n", profile, sc.Seed)
 			printTrace(a.host.Out, b.Trace())
 		}
 	}
@@ -103,7 +104,7 @@ func (a *app) runScript(ctx context.Context, sc *script.Script, trace, asJSON bo
 	return nil
 }
 
-// tracePrint is one trace event as JSON and as a line.
+// traceLine is one trace event as JSON.
 type traceLine struct {
 	Seq   int    `json:"seq"`
 	Cause int    `json:"cause"`
@@ -112,30 +113,16 @@ type traceLine struct {
 	Peer  string `json:"peer,omitempty"`
 	QPNum uint32 `json:"qp_num,omitempty"`
 	Text  string `json:"text"`
-}
-
-func lineOf(e verbs.TraceEvent) traceLine {
-	t := traceLine{Seq: e.Seq, Cause: e.Cause, AtNS: int64(e.At), Node: e.Node, Peer: e.Peer, QPNum: e.QPNum, Text: e.Why}
-	if len(e.Frame) > 0 {
-		var p wire.Packet
-		if err := wire.Decode(e.Frame, &p); err == nil {
-			t.Text = wire.Summary(&p)
-			if e.Why != "" {
-				t.Text += "  (" + e.Why + ")"
-			}
-		}
-	}
-	return t
+	Lost  string `json:"lost,omitempty"`
 }
 
 func printTrace(w io.Writer, events []verbs.TraceEvent) {
-	for _, e := range events {
-		t := lineOf(e)
-		arrow := ""
-		if t.Peer != "" {
-			arrow = "->" + t.Peer
+	for _, l := range ladder.Lines(events) {
+		lost := ""
+		if l.Lost != "" {
+			lost = "  (not taken: " + l.Lost + ")"
 		}
-		fmt.Fprintf(w, "%4d %12s  %-5s %s\n", t.Seq, time.Duration(t.AtNS), t.Node+arrow, t.Text)
+		fmt.Fprintf(w, "%4d %12s  %-5s %s%s\n", l.Event.Seq, ladder.Millis(l.Event.At), l.Arrow(), l.Text, lost)
 	}
 }
 
@@ -158,8 +145,11 @@ func runJSON(b verbs.Bench, sess *script.Session, res *script.Result, profile st
 		out.Transcript = append(out.Transcript, l.Text)
 	}
 	if t, ok := b.(verbs.Tracer); ok && trace {
-		for _, e := range t.Trace() {
-			out.Trace = append(out.Trace, lineOf(e))
+		for _, l := range ladder.Lines(t.Trace()) {
+			e := l.Event
+			out.Trace = append(out.Trace, traceLine{
+				Seq: e.Seq, Cause: e.Cause, AtNS: int64(e.At), Node: e.Node, Peer: e.Peer, QPNum: e.QPNum, Text: l.Text, Lost: l.Lost,
+			})
 		}
 	}
 	return out

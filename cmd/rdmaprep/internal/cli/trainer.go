@@ -22,12 +22,9 @@ func (a *app) trainerAt(ctx context.Context, start nav.Place) error {
 	if err != nil {
 		return err
 	}
-	profile := a.profile
-	if profile == "" {
-		profile = "spec"
-	}
-	return tui.Run(ctx, tui.Config{
-		Backend: tui.NewBackend(svc), Device: "MODEL " + profile, Version: Version,
+	// The screen answers signals itself: it waits for what is being saved.
+	return tui.Run(context.WithoutCancel(ctx), tui.Config{
+		Backend: tui.NewBackend(svc), Device: "MODEL spec", Version: Version,
 		ReportDir: os.TempDir(), Now: a.host.Now,
 		In: a.host.In, Out: a.host.Out, Env: a.host.Env, Start: start,
 	})

@@ -3,9 +3,9 @@ package plain
 import (
 	"strings"
 
+	"rdmaprep/cmd/rdmaprep/internal/ladder"
 	"rdmaprep/content"
 	"rdmaprep/lessons"
-	"rdmaprep/sim/wire"
 )
 
 // width is the column at which prose is folded.
@@ -91,23 +91,15 @@ func (l *lines) observation(o lessons.Observation) {
 	if o.Err != "" {
 		l.printf("  stopped: %s\n", o.Err)
 	}
-	first := true
-	for _, e := range o.Events {
-		if len(e.Frame) == 0 || e.Peer == "" {
-			continue
+	lines := ladder.Main(ladder.Lines(o.Events))
+	if len(lines) > 0 {
+		l.printf("On the wire:\n")
+	}
+	for _, x := range lines {
+		lost := ""
+		if x.Lost != "" {
+			lost = "  (not taken: " + x.Lost + ")"
 		}
-		var p wire.Packet
-		if wire.Decode(e.Frame, &p) != nil {
-			continue
-		}
-		if first {
-			l.printf("On the wire:\n")
-			first = false
-		}
-		note := ""
-		if e.Why != "" {
-			note = "  (" + e.Why + ")"
-		}
-		l.printf("  %10s %s->%s  %s%s\n", e.At, e.Node, e.Peer, wire.Summary(&p), note)
+		l.printf("  %10s %-5s %s%s\n", ladder.Millis(x.Event.At), x.Arrow(), x.Text, lost)
 	}
 }
