@@ -289,3 +289,24 @@ func TestRatingOf(t *testing.T) {
 		}
 	}
 }
+
+// An open answer is rated as the learner grades it, unless the rubric says that
+// it is not good enough, or a hint did part of it.
+func TestOpenRating(t *testing.T) {
+	for _, c := range []struct {
+		correct      bool
+		grade, hints int
+		want         fsrs.Rating
+	}{
+		{true, 4, 0, fsrs.Easy},
+		{true, 3, 0, fsrs.Good},
+		{true, 2, 0, fsrs.Hard},
+		{true, 4, 1, fsrs.Hard},
+		{false, 4, 0, fsrs.Again},
+		{false, 4, 1, fsrs.Again},
+	} {
+		if got := openRating(c.correct, c.grade, c.hints); got != c.want {
+			t.Errorf("right %v, grade %d, %d hints: %v, want %v", c.correct, c.grade, c.hints, got, c.want)
+		}
+	}
+}
