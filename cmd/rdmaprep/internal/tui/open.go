@@ -6,6 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rdmaprep/cmd/rdmaprep/internal/tui/ask"
+	"rdmaprep/cmd/rdmaprep/internal/tui/evidence"
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
 	"rdmaprep/cmd/rdmaprep/internal/tui/screen/home"
 	"rdmaprep/cmd/rdmaprep/internal/tui/screen/lab"
@@ -59,9 +61,11 @@ func KeyTable() string {
 	return strings.Join([]string{
 		nav.Table("Everywhere", nav.Global()),
 		nav.Table("Home", home.Table()),
+		nav.Table("Answering a question", ask.AllKeys()),
 		nav.Table("Quiz", quiz.Table()),
 		nav.Table("Lessons", lesson.Table()),
 		nav.Table("Labs", lab.Table()),
+		nav.Table("Evidence", evidence.AllKeys()),
 		nav.Table("Decision records", records.Table()),
 	}, "\n")
 }

@@ -267,12 +267,12 @@ func (m *Model) Frame() (string, *tea.Cursor) {
 	}
 	s := m.top()
 	lines := []string{m.header(s)}
-	keys := s.Keys()
 	note := m.noteLines()
 	bodyH := m.h - 2 - len(note)
 	var cur *tea.Cursor
+	var keys []nav.Key
 	if m.help {
-		page := widget.Help(m.host.Theme, s.Title(), keys, m.w-4)
+		page := widget.Help(m.host.Theme, s.Title(), s.Keys(), m.w-4)
 		body, _ := widget.Pane{Title: "Keys", Page: page, Scroll: &m.helpScroll, Focus: true}.View(m.host.Theme, m.w, bodyH)
 		lines = append(lines, body...)
 		keys = []nav.Key{nav.DownKey.With("scroll"), nav.BackKey.With("close")}
@@ -284,6 +284,7 @@ func (m *Model) Frame() (string, *tea.Cursor) {
 			at.Y++
 			cur = &at
 		}
+		keys = s.Keys() // they may depend on the room that the view had
 	}
 	lines = append(lines, note...)
 	lines = append(lines, widget.Footer(m.host.Theme, keys, s.Typing() && !m.help, m.w))

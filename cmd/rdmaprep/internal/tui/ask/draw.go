@@ -76,7 +76,9 @@ func (f *Form) Draw(p *widget.Page, h int) {
 		}
 	}
 	if f.Note != "" {
-		p.Add(f.t.Warn.Render(f.Note))
+		for _, l := range widget.Wrap(f.Note, p.W) {
+			p.Add(f.t.Warn.Render(l))
+		}
 		p.To = len(p.Lines)
 	}
 }

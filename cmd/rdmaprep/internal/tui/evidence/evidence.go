@@ -96,9 +96,9 @@ func (v *View) Profile() string { return v.run.Profile }
 func (v *View) Strip() string { return Strip(v.run.Profile, v.run.Live, v.run.Seed, v.run.At) }
 
 var (
-	paneKey    = nav.Key{Keys: []string{"tab"}, Does: "next pane", Help: "evidence: packets, transcript, objects"}
-	profileKey = nav.Key{Keys: []string{"p"}, Does: "other profile", Help: "evidence: run again under the other profile of the model"}
-	fieldsKey  = nav.Key{Keys: []string{"enter"}, Does: "fields", Help: "evidence: every field of the packet at the arrow"}
+	paneKey    = nav.Key{Keys: []string{"tab"}, Does: "next pane", Help: "packets, transcript, objects"}
+	profileKey = nav.Key{Keys: []string{"p"}, Does: "other profile", Help: "run again under the other profile of the model"}
+	fieldsKey  = nav.Key{Keys: []string{"enter"}, Does: "fields", Help: "every field of the packet at the arrow"}
 )
 
 // Keys are the keys that work now.
@@ -232,11 +232,19 @@ func (v *View) transcript(p *widget.Page) {
 		p.Add(v.t.Muted.Render("running …"))
 	}
 	for _, l := range v.run.Transcript {
+		lead := "  "
 		if l.Odd {
-			p.Add(v.t.Warn.Render("! " + widget.Fit(l.Text, p.W-2)))
-			continue
+			lead = "! "
 		}
-		p.Add("  " + l.Text)
+		for i, part := range widget.Wrap(l.Text, max(p.W-4, 8)) {
+			if i > 0 {
+				lead = "    "
+			}
+			if l.Odd {
+				part = v.t.Warn.Render(part)
+			}
+			p.Add(lead + part)
+		}
 	}
 	if v.run.Err != "" {
 		p.Gap()
@@ -276,7 +284,10 @@ func (v *View) packetView(w, h int) string {
 		title = "Event"
 		p.Text(v.rows[v.list.At].Text)
 		p.Gap()
-		p.Text(fmt.Sprintf("at node %s, t=%s, event %d, caused by event %d", e.Node, Millis(e.At), e.Seq, e.Cause))
+		p.Text(fmt.Sprintf("at node %s, t=%s, event %d of the trace", e.Node, Millis(e.At), e.Seq))
+		if e.Cause >= 0 {
+			p.Text(fmt.Sprintf("caused by event %d", e.Cause))
+		}
 		if e.Why != "" {
 			p.Text(e.Why)
 		}

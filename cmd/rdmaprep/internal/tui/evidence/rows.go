@@ -35,6 +35,18 @@ func Rows(events []verbs.TraceEvent) []Row {
 	return out
 }
 
+// Short leaves out the steps of a queue pair's life that the script itself
+// asked for: packets, completions and what nobody asked for stay.
+func Short(rows []Row) []Row {
+	var out []Row
+	for _, r := range rows {
+		if r.Event.Kind != verbs.TraceState || r.Odd {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // Rungs are the drawable parts of rows.
 func Rungs(rows []Row) []widget.Rung {
 	out := make([]widget.Rung, len(rows))
@@ -49,6 +61,7 @@ func rung(e verbs.TraceEvent, lost bool) (widget.Rung, bool) {
 	switch e.Kind {
 	case verbs.TracePacket:
 		r.To, r.Text, r.Lost = e.Peer, packetText(e), lost
+		r.Brief = brief(r.Text)
 		r.Rightward = e.Node < e.Peer
 		r.Odd = e.Packet.HasAETH && e.Packet.Syndrome&0x60 != 0
 	case verbs.TraceComplete:
@@ -88,6 +101,18 @@ func packetText(e verbs.TraceEvent) string {
 		return wire.Summary(&p)
 	}
 	return fmt.Sprintf("%s psn=%d", e.Packet.Opcode, e.Packet.PSN)
+}
+
+// brief leaves the address out of a packet's line: the key says more in less
+// room.
+func brief(text string) string {
+	var keep []string
+	for _, word := range strings.Fields(text) {
+		if !strings.HasPrefix(word, "va=") {
+			keep = append(keep, word)
+		}
+	}
+	return strings.Join(keep, " ")
 }
 
 // Millis prints device time as milliseconds.

@@ -10,6 +10,7 @@ import (
 type Rung struct {
 	From, To string // nodes; To is "" for an event at one node
 	Text     string // such as "SEND_ONLY psn=256"
+	Brief    string // shown in place of Text where that does not fit; may be ""
 	When     string // such as "1.204 ms"
 	Lost     bool   // it did not arrive
 	Odd      bool   // a NAK, an error: worth a look
@@ -63,6 +64,12 @@ func rung(t *theme.Theme, r Rung, lead string, w int, selected bool) string {
 		text += " LOST"
 	}
 	space := room - Width(left) - Width(right) - Width(head) - Width(tail) - 1
+	if Width(text) > space && r.Brief != "" {
+		text = r.Brief
+		if r.Lost {
+			text += " LOST"
+		}
+	}
 	if Width(text) > space {
 		text = Fit(text, space)
 	}

@@ -13,7 +13,10 @@ type Page struct {
 	// From and To are the lines that must be seen, for example the one that
 	// the cursor is on; To is exclusive, and nothing if it is not above From.
 	From, To int
-	Cursor   *tea.Cursor // in lines and columns of the page
+	// Hold shows the top, not the lines that must be seen, until the learner
+	// has read to the end or Scroll.Release was called.
+	Hold   bool
+	Cursor *tea.Cursor // in lines and columns of the page
 }
 
 // NewPage returns an empty page for w columns.
@@ -45,6 +48,7 @@ type Scroll struct {
 	height     int
 	total      int
 	everViewed bool
+	released   bool
 }
 
 // Top goes back to the first line.
@@ -53,6 +57,16 @@ func (s *Scroll) Top() { *s = Scroll{} }
 // Move scrolls by n lines.
 func (s *Scroll) Move(n int) {
 	s.Off = max(min(s.Off+n, s.total-s.height), 0)
+}
+
+// Unread says that a page which was held has lines below that were not seen.
+func (s *Scroll) Unread() bool { return s.everViewed && !s.released && !s.AtEnd() }
+
+// Release lets a held page move to what must be seen.
+func (s *Scroll) Release() {
+	if !s.released {
+		s.released, s.everViewed = true, false
+	}
 }
 
 // Page scrolls by n pages, keeping one line in common.
@@ -70,7 +84,10 @@ func (s *Scroll) View(p *Page, w, h int) ([]string, *tea.Cursor) {
 	changed := !s.everViewed || s.from != p.From || s.to != p.To || s.height != h
 	s.height, s.total, s.everViewed = h, len(p.Lines), true
 	s.from, s.to = p.From, p.To
-	if changed && p.To > p.From {
+	if p.Hold && s.AtEnd() {
+		s.released = true
+	}
+	if changed && p.To > p.From && (!p.Hold || s.released) {
 		if p.To > s.Off+h {
 			s.Off = p.To - h
 		}

@@ -20,6 +20,7 @@ const textWidth = 92
 // View draws the screen.
 func (s *Screen) View(w, h int) (string, *tea.Cursor) {
 	t := s.host.Theme
+	s.narrow = w < wideAt
 	switch {
 	case s.id == "":
 		p := widget.NewPage(w - 4)
@@ -71,18 +72,23 @@ func (s *Screen) device(w, h int) []string {
 	t := s.host.Theme
 	op, wp := widget.NewPage(w-4), widget.NewPage(w-4)
 	o := s.v.Step.Observation
-	label := "Wire"
+	title, label := "Objects", "Wire"
 	switch {
 	case o == nil && s.v.Phase == lessons.Running:
 		op.Add(t.Muted.Render("running …"))
 		wp.Add(t.Muted.Render("running …"))
 	case o == nil:
-		op.Text(t.Muted.Render("Shown after the step has run."))
-		wp.Text(t.Muted.Render("Predict first."))
+		if last := s.before(); last != nil {
+			title = "Objects before this step"
+			evidence.DrawObjects(t, op, evidence.Of(*last, "").Objects)
+		} else {
+			op.Text(t.Muted.Render("Shown after the step has run."))
+		}
+		wp.Text(t.Muted.Render("Shown after the step has run: predict first."))
 	default:
 		run := evidence.Of(*o, "")
 		evidence.DrawObjects(t, op, run.Objects)
-		rows := evidence.Rows(o.Events)
+		rows := evidence.Short(evidence.Rows(o.Events))
 		wp.Add(widget.Ladder(t, evidence.Rungs(rows), -1, wp.W)...)
 		if len(rows) == 0 {
 			wp.Text(t.Muted.Render("No packet crossed the wire in this step."))
@@ -93,7 +99,7 @@ func (s *Screen) device(w, h int) []string {
 	}
 	objH := min(max(len(op.Lines)+1, 3), h/2)
 	lines, _ := widget.Stack(t, w, []widget.Pane{
-		{Title: "Objects", Page: op, Scroll: &s.objs},
+		{Title: title, Page: op, Scroll: &s.objs},
 		{Title: label, Page: wp, Scroll: &s.wire},
 	}, []int{objH, h - objH})
 	return lines
@@ -198,6 +204,7 @@ func (s *Screen) drawPredict(p *widget.Page, h int) {
 		p.Add(t.Title.Render("Predict") + t.Muted.Render("  locked when you run"))
 		p.Add(s.md.Lines(pr.Prompt, p.W)...)
 		s.form.Draw(p, h)
+		p.Hold = true
 		if len(p.Lines)-from <= h && p.To > from {
 			p.From = min(p.From, from)
 		}

@@ -18,7 +18,7 @@ var (
 	evidenceKey = nav.Key{Keys: []string{"x"}, Does: "evidence", Help: "the whole run of the step: transcript, objects, packets and their fields"}
 	sideKey     = nav.Key{Keys: []string{"tab"}, Does: "objects and wire", Help: "on a narrow terminal: between the step and its objects and wire"}
 	anewKey     = nav.Key{Keys: []string{"A"}, Help: "start the lab again from the beginning"}
-	yesKey      = nav.Key{Keys: []string{"y", "enter"}, Label: "y", Does: "said it", Help: "question of scale: you made this point"}
+	yesKey      = nav.Key{Keys: []string{"y"}, Does: "said it", Help: "question of scale: you made this point"}
 	noKey       = nav.Key{Keys: []string{"n"}, Does: "missed it", Help: "question of scale: you did not make this point"}
 	doneKey     = nav.Key{Keys: []string{"tab", "ctrl+s"}, Label: "tab", Does: "done", Help: "question of scale: the answer is complete"}
 	wireDown    = nav.Key{Keys: []string{"ctrl+n", "}"}, Label: "}", Help: "scroll the wire down"}
@@ -55,6 +55,9 @@ func (s *Screen) stepKeys() []nav.Key {
 	var keys []nav.Key
 	switch {
 	case s.form != nil:
+		if s.main.Unread() {
+			keys = append(keys, nav.PageDown.With("read on"))
+		}
 		for _, k := range s.form.Keys() {
 			if k.Is(tea.KeyPressMsg{Code: tea.KeyEnter}) && k.Does == "answer" {
 				k.Does = "lock and run"
@@ -69,7 +72,7 @@ func (s *Screen) stepKeys() []nav.Key {
 		keys = append(keys, runKey)
 	}
 	if s.v.Step.Observation != nil {
-		if s.form == nil {
+		if s.narrow {
 			keys = append(keys, sideKey)
 		}
 		keys = append(keys, evidenceKey)
@@ -88,10 +91,8 @@ func (s *Screen) stepKeys() []nav.Key {
 
 // Table are all keys of this screen, for the README.
 func Table() []nav.Key {
-	keys := []nav.Key{nav.EnterKey, runKey, stepBackKey, stepFwdKey, hintKey, sourcesKey, evidenceKey, sideKey, anewKey, yesKey, noKey, doneKey, wireDown, wireUp}
-	keys = append(keys, recordKeys()...)
-	keys = append(keys, ask.AllKeys()...)
-	return append(keys, evidence.AllKeys()...)
+	keys := []nav.Key{runKey, stepBackKey, stepFwdKey, hintKey, sourcesKey, evidenceKey, sideKey, anewKey, yesKey, noKey, doneKey, wireDown, wireUp}
+	return append(keys, recordKeys()...)
 }
 
 func (s *Screen) key(k tea.KeyPressMsg) tea.Cmd {
@@ -153,6 +154,12 @@ func (s *Screen) leave() tea.Cmd {
 
 func (s *Screen) stepKey(k tea.KeyPressMsg) tea.Cmd {
 	if s.form != nil {
+		if s.main.Unread() {
+			if s.readOn(k) {
+				return nil
+			}
+			s.main.Release()
+		}
 		switch s.form.Update(k) {
 		case ask.Changed:
 			return s.sendPick()
@@ -164,6 +171,24 @@ func (s *Screen) stepKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return s.walkKey(k)
+}
+
+// readOn scrolls a step that was not read to its end; it says whether the key
+// was for that.
+func (s *Screen) readOn(k tea.KeyPressMsg) bool {
+	switch {
+	case nav.PageDown.Is(k), nav.EnterKey.Is(k):
+		s.main.Page(1)
+	case nav.DownKey.Is(k):
+		s.main.Move(1)
+	case nav.UpKey.Is(k):
+		s.main.Move(-1)
+	case nav.PageUp.Is(k):
+		s.main.Page(-1)
+	default:
+		return false
+	}
+	return true
 }
 
 // sendPick tells the lab which option is chosen.
@@ -246,7 +271,9 @@ func (s *Screen) showEvidence() tea.Cmd {
 	if o == nil {
 		return nav.Tell(nav.Info, "There is no evidence before the step has run.")
 	}
-	s.ev = evidence.New(s.host.Theme, evidence.Of(*o, "Step "+s.v.Step.Place+" "+s.v.Step.Content.Title))
+	run := evidence.Of(*o, "Step "+s.v.Step.Place+" "+s.v.Step.Content.Title)
+	run.Fixed = true // the lab runs under the profile that it was opened with
+	s.ev = evidence.New(s.host.Theme, run)
 	return nil
 }
 

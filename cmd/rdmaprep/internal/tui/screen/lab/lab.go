@@ -68,7 +68,9 @@ type Screen struct {
 	main    widget.Scroll
 	wire    widget.Scroll
 	objs    widget.Scroll
-	side    bool // on a narrow screen: objects and wire instead of the step
+	narrow  bool                            // as the last frame was: one pane at a time
+	side    bool                            // on a narrow screen: objects and wire instead of the step
+	last    map[[2]int]*lessons.Observation // by part and step: what was run
 	sources bool
 	ev      *evidence.View
 	text    *widget.Text // the answer to the question of scale
@@ -142,7 +144,16 @@ func (s *Screen) Strip() string {
 	if o := s.v.Step.Observation; o != nil {
 		return evidence.Strip(o.Profile, o.Live, o.Seed, o.At)
 	}
+	if o := s.before(); o != nil {
+		return evidence.Strip(o.Profile, o.Live, o.Seed, o.At)
+	}
 	return evidence.Strip(s.v.Profile, false, s.v.Seed, 0)
+}
+
+// before is what the step before the one under the cursor left, nil at the
+// beginning of a part.
+func (s *Screen) before() *lessons.Observation {
+	return s.last[[2]int{s.v.Step.Part, s.v.Step.Step - 1}]
 }
 
 // Typing says that letters go into an input.
@@ -202,7 +213,7 @@ func (s *Screen) result(v tea.Msg) tea.Cmd {
 			s.err = v.err
 			return nil
 		}
-		s.l, s.run = v.l, v.run
+		s.l, s.run, s.last = v.l, v.run, map[[2]int]*lessons.Observation{}
 		cmd := s.step(lessons.Begin{})
 		if v.resumed {
 			cmd = tea.Batch(cmd, nav.Tell(nav.Info, "This goes on where you left it. A starts the lab again."))
@@ -227,6 +238,9 @@ func (s *Screen) step(ev lessons.Event) tea.Cmd {
 // is shown.
 func (s *Screen) refresh() {
 	s.v = s.l.View()
+	if o := s.v.Step.Observation; o != nil {
+		s.last[[2]int{s.v.Step.Part, s.v.Step.Step}] = o
+	}
 	shown := s.v.Step.Place + "/" + string(s.v.Phase)
 	if s.v.Step.Observation != nil {
 		shown += "/ran"

@@ -65,9 +65,7 @@ func (s *Screen) checkKeys() []nav.Key {
 
 // Table are all keys of this screen, for the README.
 func Table() []nav.Key {
-	keys := []nav.Key{nav.EnterKey, nav.PageDown, nav.PageUp, nav.DownKey, nav.UpKey, topKey, checkKey, labKey, hintKey, evidenceKey, yesKey, noKey, gradeKey}
-	keys = append(keys, ask.AllKeys()...)
-	return append(keys, evidence.AllKeys()...)
+	return []nav.Key{nav.PageDown, nav.PageUp, nav.DownKey, nav.UpKey, topKey, checkKey, labKey, hintKey, evidenceKey, yesKey, noKey, gradeKey}
 }
 
 func (s *Screen) key(k tea.KeyPressMsg) tea.Cmd {
@@ -166,7 +164,7 @@ func (s *Screen) checkKey(k tea.KeyPressMsg) tea.Cmd {
 	}
 	marked := v.Suggested > 0
 	switch {
-	case v.Phase == quiz.Marking && !marked && (yesKey.Is(k) || nav.EnterKey.Is(k)):
+	case v.Phase == quiz.Marking && !marked && yesKey.Is(k):
 		return s.step(s.focus, quiz.Mark{Made: true})
 	case v.Phase == quiz.Marking && !marked && noKey.Is(k):
 		return s.step(s.focus, quiz.Mark{Made: false})

@@ -117,6 +117,7 @@ func (s *Screen) drawAsking(p *widget.Page, h int) {
 	}
 	if s.form != nil {
 		s.form.Draw(p, h)
+		p.Hold = !s.form.Typing()
 	}
 	if len(s.v.Hints) > 0 {
 		p.Gap()

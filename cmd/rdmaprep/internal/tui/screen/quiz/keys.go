@@ -1,8 +1,6 @@
 package quiz
 
 import (
-	"rdmaprep/cmd/rdmaprep/internal/tui/ask"
-	"rdmaprep/cmd/rdmaprep/internal/tui/evidence"
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
 	"rdmaprep/quiz"
 )
@@ -15,7 +13,7 @@ var (
 	jumpKey     = nav.Key{Keys: []string{"g"}, Help: "go to a question by its number"}
 	sourcesKey  = nav.Key{Keys: []string{"s"}, Does: "sources", Help: "show or fold the sources"}
 	evidenceKey = nav.Key{Keys: []string{"x"}, Does: "evidence", Help: "run the proof on the model and show completions, states and packets"}
-	yesKey      = nav.Key{Keys: []string{"y", "enter"}, Label: "y", Does: "said it", Help: "open question: you made this point"}
+	yesKey      = nav.Key{Keys: []string{"y"}, Does: "said it", Help: "open question: you made this point"}
 	noKey       = nav.Key{Keys: []string{"n"}, Label: "n", Does: "missed it", Help: "open question: you did not make this point"}
 	followKey   = nav.Key{Keys: []string{"f"}, Does: "follow-up", Help: "open question: what an interviewer asks next"}
 	gradeKey    = nav.Key{Keys: []string{"1", "2", "3", "4"}, Label: "1-4", Does: "grade", Help: "open question: 1 again, 2 hard, 3 good, 4 easy"}
@@ -60,6 +58,9 @@ func (s *Screen) askingKeys() []nav.Key {
 		return []nav.Key{nav.BackKey}
 	}
 	keys := s.form.Keys()
+	if !s.form.Typing() && s.scroll.Unread() {
+		keys = append([]nav.Key{nav.PageDown.With("read on")}, keys...)
+	}
 	if s.form.Typing() {
 		return append(keys, nav.EscKey)
 	}
@@ -87,8 +88,8 @@ func (s *Screen) markingKeys() []nav.Key {
 
 // Table are all keys of this screen, for the README.
 func Table() []nav.Key {
-	keys := ask.AllKeys()
-	keys = append(keys, hintKey, skipKey, prevKey, undoKey, jumpKey, nav.FilterKey, nav.PageDown, nav.PageUp,
-		sourcesKey, evidenceKey, yesKey, noKey, followKey, gradeKey, missedKey)
-	return append(keys, evidence.AllKeys()...)
+	return []nav.Key{
+		hintKey, skipKey, prevKey, undoKey, jumpKey, nav.FilterKey, nav.PageDown, nav.PageUp,
+		sourcesKey, evidenceKey, yesKey, noKey, followKey, gradeKey, missedKey,
+	}
 }

@@ -171,6 +171,12 @@ func (s *Screen) askingKey(k tea.KeyPressMsg) tea.Cmd {
 	if s.form == nil {
 		return nil
 	}
+	if !s.form.Typing() && s.scroll.Unread() {
+		if readOn(&s.scroll, k) {
+			return nil
+		}
+		s.scroll.Release()
+	}
 	switch s.form.Update(k) {
 	case ask.Changed:
 		return nil
@@ -186,6 +192,24 @@ func (s *Screen) askingKey(k tea.KeyPressMsg) tea.Cmd {
 		return s.step(quiz.Hint{})
 	}
 	return s.moveKey(k)
+}
+
+// readOn scrolls a page that was not read to its end; it says whether the key
+// was for that.
+func readOn(scroll *widget.Scroll, k tea.KeyPressMsg) bool {
+	switch {
+	case nav.PageDown.Is(k), nav.EnterKey.Is(k):
+		scroll.Page(1)
+	case nav.DownKey.Is(k):
+		scroll.Move(1)
+	case nav.UpKey.Is(k):
+		scroll.Move(-1)
+	case nav.PageUp.Is(k):
+		scroll.Page(-1)
+	default:
+		return false
+	}
+	return true
 }
 
 // submit gives the answer; an open one goes straight on to its rubric.
