@@ -69,9 +69,14 @@ func (o *outbox) warning() string {
 	if o.failed == nil {
 		return ""
 	}
-	n := ""
-	if len(o.queue) > 1 {
-		n = fmt.Sprintf(" and %d more", len(o.queue)-1)
+	n, more := "", 0
+	for _, s := range o.queue[1:] {
+		if s.ID != "" {
+			more++
+		}
+	}
+	if more > 0 {
+		n = fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("NOT SAVED: %s%s. ctrl+r tries again. %v", o.queue[0].What, n, o.failed)
 }

@@ -86,6 +86,12 @@ func New(t *theme.Theme, run Run) *View {
 	if len(v.rows) == 0 {
 		v.pane = scriptPane
 	}
+	for i, r := range v.rows {
+		if r.To != "" {
+			v.list.At = i // the first packet
+			break
+		}
+	}
 	return v
 }
 
@@ -211,7 +217,7 @@ func (v *View) of(pane, w int) widget.Pane {
 		}
 		p.Add(widget.Ladder(v.t, Rungs(v.rows), at, p.W)...)
 		if at >= 0 {
-			p.From, p.To = at, at+1
+			p.From, p.To = max(at-1, 0), at+1
 		}
 	case scriptPane:
 		out.Title, out.Scroll = "Transcript", &v.left

@@ -98,7 +98,8 @@ func (s *Screen) clock() string {
 	if left < 0 {
 		left = 0
 	}
-	text := fmt.Sprintf("%d:%02d left of %s", int(left.Minutes()), int(left.Seconds())%60, s.v.Limit)
+	clock := func(d time.Duration) string { return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60) }
+	text := clock(left) + " left of " + clock(s.v.Limit)
 	if left < 30*time.Second {
 		return t.Warn.Render(text)
 	}
@@ -325,11 +326,13 @@ func (s *Screen) drawSources(p *widget.Page) {
 		return
 	}
 	p.Gap()
+	from := len(p.Lines)
 	p.Add(t.Title.Render("Sources"))
 	p.Add(widget.Sources(t, q.Refs, p.W)...)
 	if !q.Checked.IsZero() {
 		p.Add(t.Muted.Render("  checked " + q.Checked.Format("2 January 2006")))
 	}
+	p.See(from)
 }
 
 func layerText(l content.Layer) string {
