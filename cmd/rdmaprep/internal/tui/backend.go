@@ -79,6 +79,11 @@ func (b *backend) HomeData(ctx context.Context) (home.Data, error) {
 		if key == study.QuizKey {
 			d.Resume = "the quiz you left"
 		}
+		for _, l := range b.lib.Labs {
+			if key == study.LabKey(l.ID) {
+				d.LabID, d.LabTitle = l.ID, l.Title
+			}
+		}
 	}
 	if first := b.firstLab(); first != nil {
 		d.First, d.FirstTitle, d.Minutes = nav.Place{Kind: nav.Lab, ID: first.ID}, first.Title, min(first.Minutes, firstMinutes)

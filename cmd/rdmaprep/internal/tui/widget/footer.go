@@ -8,16 +8,24 @@ import (
 )
 
 // Footer draws the keys that have a word for it in one line of w columns,
-// separated by dots. Help stays; what does not fit before it is left out.
+// separated by dots. Help and the way back stay; what does not fit before them
+// is left out.
 func Footer(t *theme.Theme, keys []nav.Key, typing bool, w int) string {
 	help := nav.HelpKey
 	if typing {
 		help.Label = "F1"
 	}
-	tail := hint(t, help)
-	room := w - Width(tail)
-	var parts []string
+	tail := []string{hint(t, help)}
 	seen := map[string]bool{}
+	for _, k := range keys {
+		if k.Does != "" && nav.EscKey.Name() == k.Name() && Width(hint(t, k))+3+Width(tail[0]) <= w {
+			tail = []string{hint(t, k), hint(t, help)}
+			seen[k.Name()] = true
+			break
+		}
+	}
+	room := w - Width(strings.Join(tail, " · "))
+	var parts []string
 	for _, k := range keys {
 		if k.Does == "" || seen[k.Name()] {
 			continue
@@ -31,7 +39,7 @@ func Footer(t *theme.Theme, keys []nav.Key, typing bool, w int) string {
 		room -= need
 		parts = append(parts, s)
 	}
-	parts = append(parts, tail)
+	parts = append(parts, tail...)
 	return Fit(strings.Join(parts, t.Muted.Render(" · ")), w)
 }
 

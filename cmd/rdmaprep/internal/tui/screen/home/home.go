@@ -26,6 +26,8 @@ type Data struct {
 	Today    int    // answers given today
 	Newcomer bool   // nothing was ever answered
 	Resume   string // what the session that can be resumed is about, "" if there is none
+	LabID    string // the lab that was left half-way, "" if there is none
+	LabTitle string
 	Record   string // the last decision record in one line, "" if there is none
 	RecordID string
 	Lessons  int
@@ -110,12 +112,15 @@ func (s *Screen) take(l loaded) {
 		s.err = l.err
 		return
 	}
-	first := !s.loaded
+	first, at := !s.loaded, s.items()[s.menu.At].text
 	s.data, s.err, s.loaded = l.data, nil, true
 	s.menu.Resize(len(s.items()))
 	s.topics.Resize(len(s.data.Topics))
-	if first {
-		s.menu.At = 0
+	s.menu.At = 0
+	for i, it := range s.items() {
+		if !first && it.text == at {
+			s.menu.At = i // lines may have come or gone above it
+		}
 	}
 }
 
@@ -220,6 +225,9 @@ func (s *Screen) items() []item {
 	if d.Resume != "" {
 		out = append(out, item{key: "c", text: "Continue: " + d.Resume, place: nav.Place{Kind: nav.Quiz, Resume: true}})
 	}
+	if d.LabID != "" {
+		out = append(out, item{text: "Continue the lab: " + d.LabTitle, place: nav.Place{Kind: nav.Lab, ID: d.LabID}})
+	}
 	due := "due first, then a few new"
 	if s.loaded && d.Due > 0 {
 		due = fmt.Sprintf("%d due", d.Due)
@@ -249,7 +257,7 @@ func (s *Screen) View(w, h int) (string, *tea.Cursor) {
 	t := s.host.Theme
 	lw := max(min(w*45/100, 56), 28)
 	if w < 100 {
-		lw = max(min(w-48, 34), 28) // the titles of topics need 44 columns
+		lw = max(min(w-49, 34), 28) // the titles of topics need 45 columns
 	}
 	menu := widget.NewPage(lw - 4)
 	s.drawMenu(menu)
