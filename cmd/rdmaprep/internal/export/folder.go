@@ -91,15 +91,15 @@ func resolve(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("folder %q: %w. Give another with -o DIR", dir, err)
 	}
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real
+	if path, err := filepath.EvalSymlinks(target); err == nil {
+		target = path
 	}
 	here, err := os.Getwd()
 	if err != nil {
 		return target, nil //nolint:nilerr // then it does not stand in dir
 	}
-	if real, err := filepath.EvalSymlinks(here); err == nil {
-		here = real
+	if path, err := filepath.EvalSymlinks(here); err == nil {
+		here = path
 	}
 	if rel, err := filepath.Rel(target, here); err == nil && filepath.IsLocal(rel) {
 		return "", fmt.Errorf("%s is the current folder or above it, and the notes replace their folder as a whole. Give a folder below it, such as -o notes", target)

@@ -142,16 +142,16 @@ func TestCurrentFolderIsRefused(t *testing.T) {
 // A link to a folder of notes stays a link, and what it leads to is replaced.
 func TestLinkedFolder(t *testing.T) {
 	base := t.TempDir()
-	real, link := filepath.Join(base, "real"), filepath.Join(base, "link")
-	mustWrite(t, real, two("one"))
-	if err := os.Symlink(real, link); err != nil {
+	folder, link := filepath.Join(base, "real"), filepath.Join(base, "link")
+	mustWrite(t, folder, two("one"))
+	if err := os.Symlink(folder, link); err != nil {
 		t.Fatal(err)
 	}
 	mustWrite(t, link, two("two"))
-	if target, err := os.Readlink(link); target != real || err != nil {
+	if target, err := os.Readlink(link); target != folder || err != nil {
 		t.Errorf("the link leads to %q, error %v", target, err)
 	}
-	if tree(t, real)["index.md"] != "two" {
+	if tree(t, folder)["index.md"] != "two" {
 		t.Error("the folder was not replaced")
 	}
 }
