@@ -12,7 +12,8 @@ import (
 // Limits of a run.
 const (
 	maxNodes    = 16
-	maxEvents   = 200_000_000 // steps of one Bench
+	maxEvents   = 100_000_000 // steps of one wait
+	maxTrace    = 4_000_000   // trace events of one Bench
 	ctxInterval = 1024        // steps between looks at ctx
 )
 
@@ -37,7 +38,6 @@ type Bench struct {
 	now    time.Duration
 	links  [][]link // from, to
 	faults []*fault
-	steps  int
 
 	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
@@ -186,8 +186,11 @@ func (b *Bench) run(ctx context.Context, end time.Duration, ready func() (bool, 
 			b.now = max(b.now, end)
 			return false, nil
 		}
-		if b.steps++; b.steps > maxEvents {
-			return false, &sim.LimitError{What: "events in one run", Limit: maxEvents, Fix: "wait for less"}
+		if i >= maxEvents {
+			return false, &sim.LimitError{What: "events in one wait", Limit: maxEvents, Fix: "wait for less"}
+		}
+		if len(b.trace) >= maxTrace {
+			return false, &sim.LimitError{What: "trace events", Limit: maxTrace, Fix: "wait for less, or turn the trace off"}
 		}
 		at, ev := b.queue.Pop()
 		b.now = at
@@ -343,6 +346,7 @@ func (b *Bench) complete(q *qp, fx *effect) bool {
 		b.cqError(q, c, fx)
 		return b.prof.SendOverflowSurvives && (fx.send || q.state == verbs.ERR)
 	}
+	q.node.counters.completion(fx)
 	*c.entries.push() = entry{wc: fx.wc, q: q, life: q.life, slot: fx.slot, send: fx.send}
 	if b.tracing {
 		b.traceComplete(q, fx)

@@ -247,7 +247,6 @@ func (q *qp) readResponse(p *packet) {
 		return
 	}
 	if at > 0 {
-		q.node.counters.add(cntOutOfSequence)
 		q.missingResponse()
 		return
 	}

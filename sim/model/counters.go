@@ -1,6 +1,10 @@
 package model
 
-import "maps"
+import (
+	"maps"
+
+	"rdmaprep/sim/verbs"
+)
 
 // counter is one of a node's hardware counters.
 type counter uint8
@@ -21,6 +25,14 @@ const (
 	cntReqRemoteInvalid
 	cntReqRemoteOp
 	cntQKeyViolation
+	cntRespRemoteAccess
+	cntReqCQEError
+	cntReqCQEFlush
+	cntRespCQEError
+	cntRespCQEFlush
+	cntRespLocalLength
+	cntSends
+	cntRecvs
 	numCounters
 )
 
@@ -28,9 +40,39 @@ type counters [numCounters]uint64
 
 func (c *counters) add(k counter) { c[k]++ }
 
+// completion counts what a completion says.
+func (c *counters) completion(fx *effect) {
+	failed, flushed := cntRespCQEError, cntRespCQEFlush
+	if fx.send {
+		failed, flushed = cntReqCQEError, cntReqCQEFlush
+	}
+	switch fx.wc.Status {
+	case verbs.WCSuccess:
+		if !fx.send {
+			c.add(cntRecvs)
+		} else if fx.wc.Opcode == verbs.WCSend {
+			c.add(cntSends)
+		}
+		return
+	case verbs.WCWRFlushErr:
+		c.add(flushed)
+	case verbs.WCLocLenErr:
+		if !fx.send {
+			c.add(cntRespLocalLength)
+		}
+	}
+	c.add(failed)
+}
+
 // The names of mlx5 (Documentation: "Understanding mlx5 ethtool and RDMA
 // counters") under spec.
 var specCounters = map[string]counter{
+	"resp_remote_access_errors":      cntRespRemoteAccess,
+	"resp_local_length_error":        cntRespLocalLength,
+	"req_cqe_error":                  cntReqCQEError,
+	"req_cqe_flush_error":            cntReqCQEFlush,
+	"resp_cqe_error":                 cntRespCQEError,
+	"resp_cqe_flush_error":           cntRespCQEFlush,
 	"duplicate_request":              cntDuplicate,
 	"out_of_sequence":                cntOutOfSequence,
 	"packet_seq_err":                 cntPacketSeqErr,
@@ -47,6 +89,8 @@ var specCounters = map[string]counter{
 
 // The names of rxe_hw_counters.c under rxe-6.1.
 var rxeCounters = map[string]counter{
+	"rdma_sends":             cntSends,
+	"rdma_recvs":             cntRecvs,
 	"sent_pkts":              cntSentPackets,
 	"rcvd_pkts":              cntReceivedPackets,
 	"duplicate_request":      cntDuplicate,
