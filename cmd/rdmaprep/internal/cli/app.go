@@ -84,7 +84,7 @@ func (a *app) library() (*content.Library, error) {
 func packFS(dir string) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the pack %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot read the pack: %w", err)
 	}
 	if !info.IsDir() {
 		return nil, usagef("the pack %s is a file: name the folder that holds topics.toml, questions/ and so on", dir)

@@ -57,7 +57,8 @@ func Main(ctx context.Context, host Host, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	err = errors.Join(err, a.close())
 	var usage usageError
-	var parse script.ParseErrors
+	var parse *script.ParseError
+	var parses script.ParseErrors
 	switch {
 	case err == nil:
 		return exitOK
@@ -66,9 +67,9 @@ func Main(ctx context.Context, host Host, args []string) int {
 	case errors.As(err, &usage) || !a.started:
 		fmt.Fprintf(host.Err, "rdmaprep: %v\nSee: %s --help\n", err, cmd.CommandPath())
 		return exitUsage
-	case errors.As(err, &parse):
+	case errors.As(err, &parses), errors.As(err, &parse):
 		// FILE:LINE:COLUMN first, so that editors find the place.
-		fmt.Fprintf(host.Err, "%v\n", parse)
+		fmt.Fprintf(host.Err, "%v\n", err)
 		return exitFailure
 	}
 	fmt.Fprintf(host.Err, "rdmaprep: %v\n", err)
@@ -84,7 +85,7 @@ func (a *app) root() *cobra.Command {
 		Long: "rdmaprep is a terminal trainer for RDMA interviews. Without a command it opens the\n" +
 			"trainer's screen. The same without a screen: rdmaprep quiz --plain, rdmaprep lab ID --plain.",
 		Version:       Version,
-		Args:          cobra.NoArgs,
+		Args:          noArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRun: func(*cobra.Command, []string) {
@@ -95,6 +96,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.host.In)
 	root.SetOut(a.host.Out)
 	root.SetErr(a.host.Err)
+	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("rdmaprep {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()

@@ -18,7 +18,7 @@ func (a *app) contentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "content",
 		Short: "Count, check and register what can be studied",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.contentStats(), a.contentCheck(), a.contentIDs())
@@ -30,7 +30,7 @@ func (a *app) contentStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count topics, questions, proofs, lessons, labs and glossary entries",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			lib, err := a.library()
 			if err != nil {
@@ -57,7 +57,7 @@ func (a *app) contentCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Check a pack, proofs and labs included; without DIR, the shipped content",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  atMostOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fsys := content.Embedded()
 			opt := content.Options{Open: a.open, Today: a.host.Now(), Jobs: runtime.GOMAXPROCS(0)}
@@ -108,7 +108,7 @@ func (a *app) contentIDs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ids DIR",
 		Short: "Print or write the ledger of every id that a pack ever had",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneArg("name the folder of the pack"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			fsys, err := packFS(args[0])
 			if err != nil {

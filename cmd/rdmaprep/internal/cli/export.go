@@ -26,7 +26,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Long: "Write a folder of Markdown: what was studied by topic, every question missed with its right\n" +
 			"answer and sources, and the decision records. The folder must be new, empty, or an earlier export.\n" +
 			"What looks like a credential, an address or private assessment content is named and refused.",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(exportFormats, format) {
 				return usagef("there is no format %q: the formats are %s", format, strings.Join(exportFormats, ", "))

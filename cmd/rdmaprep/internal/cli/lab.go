@@ -26,7 +26,7 @@ func (a *app) labCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab [ID]",
 		Short: "Step through a lab; without an ID, list them",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  atMostOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err

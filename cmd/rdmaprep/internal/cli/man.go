@@ -10,7 +10,7 @@ func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
 		Short:  "Print the man page",
-		Args:   cobra.NoArgs,
+		Args:   noArgs,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			page, err := mango.NewManPage(1, cmd.Root())

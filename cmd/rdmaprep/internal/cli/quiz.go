@@ -27,7 +27,7 @@ func (a *app) quizCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quiz",
 		Short: "Take a quiz: due questions first, by topic, or everything",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

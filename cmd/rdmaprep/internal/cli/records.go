@@ -14,7 +14,7 @@ func (a *app) recordsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "records",
 		Short: "List and show decision records",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.recordsList(), a.recordsShow())
@@ -26,7 +26,7 @@ func (a *app) recordsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the decision records, newest first",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.service(cmd.Context())
 			if err != nil {
@@ -60,7 +60,7 @@ func (a *app) recordsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show one decision record as Markdown; the beginning of its id is enough",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneArg("name the record; rdmaprep records list shows the ids"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.service(cmd.Context())
 			if err != nil {

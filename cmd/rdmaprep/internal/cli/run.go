@@ -26,7 +26,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run a script on the model and print its transcript; - reads standard input",
 		Long: "Run a script on the software model and print its transcript. The exit status is 1 if an\n" +
 			"expect fails. --trace adds every packet, state change and timer with its time.",
-		Args: cobra.ExactArgs(1),
+		Args: oneArg("name the script to run, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
 				return err

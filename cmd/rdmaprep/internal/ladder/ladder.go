@@ -41,8 +41,9 @@ func Lines(events []verbs.TraceEvent) []Line {
 	return out
 }
 
-// Main keeps what a ladder shows: every packet once, and completions, changes
-// of state, events, faults and time-outs where they happened.
+// Main keeps what a ladder shows: every packet once, and where they happened
+// completions, changes of state that nobody asked for, events, faults and
+// time-outs.
 func Main(lines []Line) []Line {
 	var out []Line
 	for _, l := range lines {
@@ -50,8 +51,8 @@ func Main(lines []Line) []Line {
 		case verbs.TracePost, verbs.TraceDeliver, verbs.TraceDrop, verbs.TraceMemory:
 			continue
 		case verbs.TraceState:
-			if l.Event.From == l.Event.To {
-				continue
+			if l.Event.From == l.Event.To || l.Event.Why == "modify_qp" {
+				continue // the script itself asked for it
 			}
 		case verbs.TraceTimer, verbs.TracePacket, verbs.TraceComplete, verbs.TraceAsync, verbs.TraceFault, verbs.TraceReordered:
 		}

@@ -1,12 +1,12 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"rdmaprep/cmd/rdmaprep/internal/study"
@@ -21,6 +21,7 @@ type walker struct {
 	lab *lessons.Lab
 	run *study.LabRun
 	now func() time.Time
+	why string // the last save that failed
 }
 
 // Lab walks a lab to its saved record, or to the end of the input. The lab's
@@ -30,16 +31,17 @@ func Lab(ctx context.Context, svc *study.Service, lab *lessons.Lab, run *study.L
 	v := lab.View()
 	w.printf("Lab: %s\n%s\n%d steps, about %d minutes, on the model, profile %s, seed %d.\n",
 		v.Lab.Title, v.Lab.Goal, v.Total, v.Lab.Minutes, v.Profile, v.Seed)
-	w.printf("Commands at any prompt: h hint, back, forward, quit.\n")
 	w.step(lessons.Begin{})
 	err := w.walk()
 	w.step(lessons.Leave{})
-	if errors.Is(err, errEnd) {
+	if left(err) {
 		w.printf("\nLeft half-way. To go on: rdmaprep lab %s --plain --resume\n", v.Lab.ID)
+	}
+	if errors.Is(err, errEnd) {
 		err = nil
 	}
 	if v = lab.View(); v.Pending > 0 {
-		err = errors.Join(err, fmt.Errorf("%d thing(s) could not be saved: %s", v.Pending, v.Message))
+		err = errors.Join(err, fmt.Errorf("%s could not be saved: %s", count(v.Pending, "answer or record"), cmp.Or(v.Message, w.why)))
 	}
 	return errors.Join(err, w.lines.err)
 }
@@ -50,7 +52,15 @@ func (w *walker) step(ev lessons.Event) {
 		effects := w.lab.Step(w.now(), queue[0])
 		queue = queue[1:]
 		for _, e := range effects {
-			if next := w.svc.LabEffect(w.ctx, w.run, e); next != nil {
+			ctx := w.ctx
+			if _, run := e.(lessons.RunStep); !run {
+				ctx = context.WithoutCancel(ctx) // a signal must not lose a prediction that was locked
+			}
+			next := w.svc.LabEffect(ctx, w.run, e)
+			if f, ok := next.(lessons.SaveFailed); ok {
+				w.why = f.Why
+			}
+			if next != nil {
 				queue = append(queue, next)
 			}
 		}
@@ -116,7 +126,7 @@ func (w *walker) toCurrent() {
 
 // show prints an earlier step as it was.
 func (w *walker) show(v lessons.View) {
-	w.printf("\n--- Looking at step %s: %s\n", v.Step.Place, v.Step.Content.Title)
+	w.printf("\nLooking at step %s: %s\n", v.Step.Place, v.Step.Content.Title)
 	if v.Step.Locked != nil && v.Step.Content.Predict != nil {
 		w.printf("You predicted: %s (%d %%)\n", v.Step.Content.Predict.Options[v.Step.Locked.Option].Text, v.Step.Locked.Sure)
 	}
@@ -131,9 +141,9 @@ func (w *walker) read(v lessons.View) error {
 	s := v.Step
 	head := ""
 	if s.Adversarial {
-		head = " (adversarial case)"
+		head = "Adversarial case. "
 	}
-	w.printf("\n--- Step %d of %d, %s: %s%s\n", v.Number, v.Total, s.PartTitle, s.Content.Title, head)
+	w.printf("\nStep %d of %d. %sPart: %s. Step: %s.\n", v.Number, v.Total, head, s.PartTitle, s.Content.Title)
 	if s.Setup != "" {
 		w.printf("Set-up of this part:\n%s\n", indent(s.Setup))
 	}
@@ -142,7 +152,7 @@ func (w *walker) read(v lessons.View) error {
 		w.printf("The calls:\n%s\n", indent(s.Content.Calls))
 	}
 	if s.Content.Predict == nil {
-		line, err := w.ask("Enter to run it:")
+		line, err := w.ask("Enter to run it, h for a hint, back, quit:")
 		if err != nil {
 			return err
 		}
@@ -163,7 +173,7 @@ func (w *walker) predict(v lessons.View) error {
 		w.printf("  %d) %s\n", i+1, fold(plainText(o.Text), width-5, "     "))
 	}
 	for {
-		line, err := w.ask("Your prediction (1-%d):", len(p.Options))
+		line, err := w.ask("Your prediction, 1 to %d, or h for a hint, back, quit:", len(p.Options))
 		if err != nil {
 			return err
 		}
@@ -182,16 +192,16 @@ func (w *walker) predict(v lessons.View) error {
 		break
 	}
 	for {
-		line, err := w.ask("How sure, in percent (50-100)? It is locked then, and the step runs:")
+		line, err := w.ask("How sure, in percent, 50 to 100? Then it is locked and the step runs:")
 		if err != nil {
 			return err
 		}
 		if line == "quit" || line == "q" {
 			return errEnd
 		}
-		n, err := strconv.Atoi(strings.TrimSuffix(line, "%"))
-		if err != nil || n < 50 || n > 100 {
-			w.printf("%q is no number from 50 to 100.\n", line)
+		n, err := percent(line)
+		if err != nil {
+			w.printf("%v\n", err)
 			continue
 		}
 		w.step(lessons.SetConfidence{Percent: n})
@@ -235,7 +245,7 @@ func (w *walker) observe(v lessons.View) error {
 	w.printf("\n")
 	w.prose(s.Content.Notice)
 	for {
-		line, err := w.ask("Enter to go on, back to look at an earlier step:")
+		line, err := w.ask("Enter to go on, back to look at an earlier step, forward, quit:")
 		if err != nil {
 			return err
 		}
@@ -272,6 +282,6 @@ func (w *walker) compare(s lessons.StepView) {
 		if s.Observation != nil && i < len(s.Observation.Right) && s.Observation.Right[i] {
 			held = "held"
 		}
-		w.printf("  %d) %s: %s\n", i+1, held, fold(plainText(o.Why), width-8, "     "))
+		w.printf("  %d, %s: %s\n", i+1, held, fold(plainText(o.Why), width-8, "     "))
 	}
 }

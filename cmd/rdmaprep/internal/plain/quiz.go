@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,14 +23,14 @@ type asker struct {
 	sess *quiz.Session
 	now  func() time.Time
 	seen *lessons.Observation // of the last proof
+	why  string               // the last save that failed
 }
 
 // Quiz walks a session to its end, or to the end of the input. The session's
 // progress is kept under study.QuizKey.
 func Quiz(ctx context.Context, svc *study.Service, sess *quiz.Session, in io.Reader, out io.Writer) error {
 	a := &asker{lines: newLines(ctx, in, out), ctx: ctx, svc: svc, sess: sess, now: svc.Now}
-	a.printf("%s: %d questions. Commands at any prompt: h hint, skip, undo, go N, /WORD search, quit.\n",
-		sess.View().Title, sess.View().Total)
+	a.printf("%s: %s. Type ? at an answer's prompt for the commands.\n", sess.View().Title, count(sess.View().Total, "question"))
 	a.step(quiz.Begin{})
 	err := a.walk()
 	a.step(quiz.Leave{})
@@ -47,9 +48,16 @@ func (a *asker) step(ev quiz.Event) {
 		effects := a.sess.Step(a.now(), queue[0])
 		queue = queue[1:]
 		for _, e := range effects {
-			next, proof := a.svc.QuizEffect(a.ctx, study.QuizKey, e)
+			ctx := a.ctx
+			if _, run := e.(quiz.RunProof); !run {
+				ctx = context.WithoutCancel(ctx) // a signal must not lose an answer that was given
+			}
+			next, proof := a.svc.QuizEffect(ctx, study.QuizKey, e)
 			if proof != nil {
 				a.seen = &proof.Observation
+			}
+			if f, ok := next.(quiz.SaveFailed); ok {
+				a.why = f.Why
 			}
 			if next != nil {
 				queue = append(queue, next)
@@ -60,7 +68,7 @@ func (a *asker) step(ev quiz.Event) {
 
 func (a *asker) unsaved() error {
 	if v := a.sess.View(); v.Pending > 0 {
-		return fmt.Errorf("%d answer(s) could not be saved: %s", v.Pending, v.Message)
+		return fmt.Errorf("%s could not be saved: %s", count(v.Pending, "answer"), cmp.Or(v.Message, a.why))
 	}
 	return nil
 }
@@ -91,7 +99,10 @@ func (a *asker) walk() error {
 func (a *asker) question(v quiz.View) error {
 	in := v.Instance
 	a.seen = nil
-	a.printf("\n--- Question %d of %d: %s (%s)\n", v.Number, v.Total, in.Question.Topic, in.Question.Kind)
+	a.printf("\nQuestion %d of %d. Topic %s. %s.\n", v.Number, v.Total, in.Question.Topic, kindText(in))
+	if v.Limit > 0 {
+		a.printf("You have %s, from now.\n", v.Limit)
+	}
 	a.prose(in.Question.Prompt)
 	if p := in.Question.Proof; p != nil && in.Question.Kind == "predict" {
 		a.printf("\nThe script:\n    %s\n", strings.ReplaceAll(strings.TrimSpace(p.Script), "\n", "\n    "))
@@ -107,7 +118,7 @@ func (a *asker) question(v quiz.View) error {
 		if done, err := a.command(line); done || err != nil {
 			return err
 		}
-		if line == "h" {
+		if line == "h" || line == "?" {
 			continue
 		}
 		ans, err := parseAnswer(in, line)
@@ -115,7 +126,10 @@ func (a *asker) question(v quiz.View) error {
 			a.printf("%v\n", err)
 			continue
 		}
-		if err := a.sure(); err != nil {
+		if in.Input() == quiz.Speak {
+			a.timed(v)
+		}
+		if done, err := a.sure(); done || err != nil {
 			return err
 		}
 		a.step(quiz.Give{Answer: ans})
@@ -127,66 +141,125 @@ func (a *asker) question(v quiz.View) error {
 	}
 }
 
+// kindText says what sort of answer is wanted.
+func kindText(in *quiz.Instance) string {
+	switch in.Input() {
+	case quiz.PickOne:
+		return "Choose one"
+	case quiz.PickMany:
+		return "Choose all that are right"
+	case quiz.PickOrder:
+		return "Put in order"
+	case quiz.Speak:
+		return "Open question"
+	}
+	if in.Question.Kind == "number" {
+		return "Give a number"
+	}
+	return "Fill in"
+}
+
 // howTo is the prompt of an instance.
 func howTo(in *quiz.Instance) string {
 	switch in.Input() {
 	case quiz.PickOne:
-		return fmt.Sprintf("Your answer (1-%d):", len(in.Choices))
+		return fmt.Sprintf("Your answer, 1 to %d, or ?:", len(in.Choices))
 	case quiz.PickMany:
-		return fmt.Sprintf("All that are right, such as 1 3 (0 for none, 1-%d):", len(in.Choices))
+		return fmt.Sprintf("All that are right of 1 to %d, such as 1 3, or 0 for none, or ?:", len(in.Choices))
 	case quiz.PickOrder:
-		return fmt.Sprintf("The order, first to last, such as 2 1 3 (%d numbers):", len(in.Choices))
+		return fmt.Sprintf("The order as %d numbers, first step first, such as 2 1, or ?:", len(in.Choices))
 	case quiz.Speak:
-		return "Answer aloud or type, then enter:"
+		return "Say your answer aloud and press enter, or type it in one line, or ?:"
 	}
 	if u := in.Question.Unit; u != "" {
-		return fmt.Sprintf("Your answer, in %s:", u)
+		return fmt.Sprintf("Your answer in %s, or ?:", u)
 	}
-	return "Your answer:"
+	return "Your answer, or ?:"
 }
 
-// sure asks for the confidence before the answer is locked.
-func (a *asker) sure() error {
+// timed says how long an open question took in interview mode.
+func (a *asker) timed(v quiz.View) {
+	if v.Limit <= 0 || v.ShownAt.IsZero() {
+		return
+	}
+	took := a.now().Sub(v.ShownAt).Round(time.Second)
+	if took > v.Limit {
+		a.printf("Time was up %s ago: an interviewer would have stopped you.\n", took-v.Limit)
+		return
+	}
+	a.printf("You took %s of %s.\n", took, v.Limit)
+}
+
+// sure asks for the confidence before the answer is locked; done says that the
+// answer was taken back.
+func (a *asker) sure() (done bool, err error) {
 	for {
-		line, err := a.ask("How sure, in percent (50-100, enter to leave it out):")
+		line, err := a.ask("How sure, in percent, 50 to 100? Enter leaves it out, undo changes the answer:")
 		if err != nil {
-			return err
+			return false, err
 		}
-		if line == "" {
-			return nil
+		switch line {
+		case "":
+			return false, nil
+		case "undo", "u":
+			a.printf("Not given. The question again.\n")
+			return true, nil
+		case "quit", "q":
+			return false, errEnd
 		}
-		n, err := strconv.Atoi(strings.TrimSuffix(line, "%"))
-		if err != nil || n < 50 || n > 100 {
-			a.printf("%q is no number from 50 to 100.\n", line)
+		n, err := percent(line)
+		if err != nil {
+			a.printf("%v\n", err)
 			continue
 		}
 		a.step(quiz.SetConfidence{Percent: n})
-		return nil
+		return false, nil
 	}
 }
 
+// percent reads a confidence.
+func percent(line string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(line, "%")))
+	if err != nil || n < 50 || n > 100 {
+		return 0, fmt.Errorf("%q is no number from 50 to 100", line)
+	}
+	return n, nil
+}
+
+const commands = `h      a hint, before the answer
+skip   leave this question out
+undo   take the last answer back
+go 7   question 7
+/fence the next question that mentions the word fence
+quit   leave; rdmaprep quiz --plain --resume goes on there
+`
+
 // command carries out a word that is no answer; done says that the question
-// shown has changed.
+// shown may have changed.
 func (a *asker) command(line string) (done bool, err error) {
+	before := a.sess.View()
 	word, rest, _ := strings.Cut(line, " ")
 	switch {
 	case line == "quit" || line == "q":
 		return true, errEnd
+	case line == "?":
+		a.printf("%s", commands)
+		return false, nil
 	case line == "h":
-		a.step(quiz.Hint{})
-		v := a.sess.View()
-		if n := len(v.Hints); n > 0 {
-			a.printf("Hint %d: %s (%d left)\n", n, fold(plainText(v.Hints[n-1]), width, "  "), v.HintsLeft)
-		} else {
-			a.printf("There is no hint for this one.\n")
-		}
+		a.hint()
 		return false, nil
 	case line == "skip":
 		a.step(quiz.Skip{})
+		if v := a.sess.View(); v.Skipped && v.Number == before.Number && !v.Finished {
+			return true, a.elsewhere(v)
+		}
 	case line == "undo" || line == "u":
 		a.step(quiz.Undo{})
 	case word == "go":
 		n, err := strconv.Atoi(strings.TrimSpace(rest))
+		if err != nil && len(before.Instance.Choices) == 0 {
+			return false, nil // a sentence that begins with this word
+		}
 		if err != nil {
 			a.printf("go takes the number of a question, such as: go 7\n")
 			return true, nil
@@ -194,6 +267,9 @@ func (a *asker) command(line string) (done bool, err error) {
 		a.step(quiz.Jump{Number: n})
 	case strings.HasPrefix(line, "/"):
 		a.step(quiz.Search{Words: line[1:]})
+		if m := a.sess.View().Matches; len(m) > 1 {
+			a.printf("Found in questions %s.\n", strings.Trim(fmt.Sprint(m), "[]"))
+		}
 	default:
 		return false, nil
 	}
@@ -201,6 +277,17 @@ func (a *asker) command(line string) (done bool, err error) {
 		a.printf("%s\n", m)
 	}
 	return true, nil
+}
+
+func (a *asker) hint() {
+	had := len(a.sess.View().Hints)
+	a.step(quiz.Hint{})
+	v := a.sess.View()
+	if n := len(v.Hints); n > had {
+		a.printf("Hint %d: %s (%d left)\n", n, fold(plainText(v.Hints[n-1]), width, "  "), v.HintsLeft)
+		return
+	}
+	a.printf("%s\n", v.Message)
 }
 
 func (a *asker) summary() {

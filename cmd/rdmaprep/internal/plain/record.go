@@ -9,9 +9,9 @@ import (
 )
 
 func (w *walker) scale(v lessons.View) error {
-	w.printf("\n--- At larger scale\n")
+	w.printf("\nAt larger scale\n")
 	w.prose(v.Scale.Prompt)
-	line, err := w.ask("Answer aloud or type, then enter:")
+	line, err := w.ask("Say your answer aloud and press enter, or type it in one line:")
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (w *walker) mark(v lessons.View) error {
 		return nil
 	}
 	p := v.Points[len(v.Marked)]
-	yes, err := w.yes("  %s\n  Did you say it? (y/n):", fold(plainText(p.Text), width-2, "  "))
+	yes, err := w.yes("  %s\n  Did you say it? y or n:", fold(plainText(p.Text), width-2, "  "))
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (w *walker) mark(v lessons.View) error {
 // record asks for what a person must say, and saves.
 func (w *walker) record(v lessons.View) error {
 	r := v.Record
-	w.printf("\n--- The decision record\n")
+	w.printf("\nThe decision record\n")
 	w.printf("Everything that the run knows is filled in. The question:\n  %s\n", r.Question)
 	w.printf("The guarantee, and its scope:\n  %s\n  %s\n", fold(r.Guarantee, width, "  "), r.Scope)
 	verdict, err := w.verdict(r.Verdict)
@@ -115,7 +115,7 @@ func (w *walker) save() error {
 		for _, f := range v.Findings {
 			w.printf("Careful: %s %s.\n", f.Field, f.Why)
 		}
-		yes, err := w.yes("A record must not hold credentials or private assessment content. Save it all the same? (y/n):")
+		yes, err := w.yes("A record must not hold credentials or private assessment content. Save it all the same? y or n:")
 		if err != nil {
 			return err
 		}

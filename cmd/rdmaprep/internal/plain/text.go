@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"strconv"
 	"strings"
 
 	"rdmaprep/cmd/rdmaprep/internal/ladder"
@@ -83,7 +84,7 @@ func (l *lines) observation(o lessons.Observation) {
 	}
 	l.printf("Ran on %s, profile %s, seed %d:\n", device, o.Profile, o.Seed)
 	for _, t := range o.Transcript {
-		l.printf("  %s\n", t.Text)
+		l.printf("  %s\n", t)
 	}
 	for _, f := range o.Failed {
 		l.printf("  not met: %s\n           %s\n", f.Line, f.Got)
@@ -102,4 +103,11 @@ func (l *lines) observation(o lessons.Observation) {
 		}
 		l.printf("  %10s %-5s %s%s\n", ladder.Millis(x.Event.At), x.Arrow(), x.Text, lost)
 	}
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
 }

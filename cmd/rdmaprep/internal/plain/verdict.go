@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ func (a *asker) mark(v quiz.View) error {
 		if p.Must {
 			must = " (a must)"
 		}
-		yes, err := a.yes("  %d/%d %s%s\n  Did you say it? (y/n):", i, v.PointsTotal, fold(plainText(p.Text), width-6, "      "), must)
+		yes, err := a.yes("  Point %d of %d: %s%s\n  Did you say it? y or n:", i, v.PointsTotal, fold(plainText(p.Text), width-6, "      "), must)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (l *lines) yes(format string, args ...any) (bool, error) {
 func (a *asker) verdict(v quiz.View) error {
 	a.say(v)
 	for {
-		line, err := a.ask("Enter for the next, x to run it and see the packets, undo, quit:")
+		line, err := a.ask("%s", onward(v))
 		if err != nil {
 			return err
 		}
@@ -92,15 +93,30 @@ func (a *asker) verdict(v quiz.View) error {
 		}
 		if line == "retry" {
 			a.step(quiz.Retry{})
-			a.saved(a.sess.View())
+			v = a.sess.View()
+			a.saved(v)
 			continue
 		}
 		done, err := a.command(line)
 		if done || err != nil {
 			return err
 		}
-		a.printf("%q is nothing I know here.\n", line)
+		if line != "?" && line != "h" {
+			a.printf("%q is nothing I know here. Type ? for the commands.\n", line)
+		}
 	}
+}
+
+// onward is the prompt below a verdict.
+func onward(v quiz.View) string {
+	prompt := "Enter for the next question"
+	if v.Instance.HasProof() {
+		prompt += ", x to run it and see the packets"
+	}
+	if v.Save == quiz.Unsaved {
+		prompt += ", retry to save again"
+	}
+	return prompt + ", undo, quit, or ?:"
 }
 
 // elsewhere goes to the first question that still waits, when the last one of
@@ -139,7 +155,7 @@ func (a *asker) say(v quiz.View) {
 	}
 	for i, c := range v.Instance.Choices {
 		if c.Why != "" {
-			a.printf("  %d) %s\n", i+1, fold(plainText(c.Why), width-5, "     "))
+			a.printf("  %d, %s%s\n", i+1, marks(d, i), fold(plainText(c.Why), width-5, "     "))
 		}
 	}
 	a.printf("\n")
@@ -153,12 +169,27 @@ func (a *asker) say(v quiz.View) {
 	a.saved(v)
 }
 
+// marks says of a choice whether it was right and whether it was picked.
+func marks(d quiz.Verdict, i int) string {
+	if i >= len(d.Choices) {
+		return ""
+	}
+	text := "wrong"
+	if d.Choices[i].Right {
+		text = "right"
+	}
+	if d.Choices[i].Picked {
+		text += ", yours"
+	}
+	return text + ": "
+}
+
 func (a *asker) saved(v quiz.View) {
 	switch v.Save {
 	case quiz.SavedSafe:
 		a.printf("Saved.\n")
 	case quiz.Unsaved:
-		a.printf("NOT SAVED: %s\nType retry to try again.\n", v.Message)
+		a.printf("NOT SAVED: %s\n", cmp.Or(v.Message, a.why))
 	case quiz.NotSaved, quiz.Saving:
 	}
 }
@@ -173,7 +204,7 @@ func (a *asker) evidence(v quiz.View) {
 		a.printf("The proof gave no result: %s\n", a.sess.View().Message)
 		return
 	}
-	a.printf("\n%s\n", indent(v.Instance.Question.Proof.Script))
+	a.printf("\nThe script:\n%s\n", indent(v.Instance.Question.Proof.Script))
 	a.observation(*a.seen)
 }
 
