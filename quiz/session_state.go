@@ -69,8 +69,11 @@ func (it *ItemState) reopen() {
 	it.Seq = 0
 }
 
+// clone copies an answer. Empty lists become nil, as they are after JSON.
 func (a Answer) clone() Answer {
-	a.Picks, a.Order, a.Points = slices.Clone(a.Picks), slices.Clone(a.Order), slices.Clone(a.Points)
+	a.Picks = append([]int(nil), a.Picks...)
+	a.Order = append([]int(nil), a.Order...)
+	a.Points = append([]bool(nil), a.Points...)
 	return a
 }
 
