@@ -87,8 +87,11 @@ func gradePicks(v *Verdict, in *Instance, key Key, a Answer) {
 	right := key.Right
 	if in.Question.Kind == content.Predict || in.Question.Kind == content.Fill {
 		right = make([]bool, len(in.Choices))
+		// Text such as "..xx" is compared as it is; names may be spelled freely.
+		exact := slices.ContainsFunc(in.Choices, func(c Shown) bool { return c.Text == key.Value })
 		for i, c := range in.Choices {
-			right[i] = sameName(c.Text, append([]string{key.Value}, in.Question.Accept...)...)
+			right[i] = c.Text == key.Value ||
+				!exact && sameName(c.Text, append([]string{key.Value}, in.Question.Accept...)...)
 		}
 		if key.Value != "" && !slices.Contains(right, true) {
 			v.YoursText = textOf(in, a.Picks, "; ")

@@ -310,3 +310,21 @@ func TestOpenRating(t *testing.T) {
 		}
 	}
 }
+
+// Options that are pieces of text differ by what a free spelling would throw
+// away: quotes and dots at the ends.
+func TestPredictedTextIsComparedAsItIs(t *testing.T) {
+	q := &content.Question{
+		ID: "t.text", Kind: content.Predict, Options: []string{`"...."`, `"..xx"`, `"xx.."`}, Proof: &content.Proof{Asks: "b.mr1[0:4].text"},
+	}
+	in, err := Draw(q, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range in.Choices {
+		v := Grade(in, Key{Value: `"..xx"`}, Answer{Picks: []int{i}})
+		if want := c.Text == `"..xx"`; !v.Graded || v.Correct != want {
+			t.Errorf("%s: graded %v, correct %v, want graded and correct %v", c.Text, v.Graded, v.Correct, want)
+		}
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
 	"rdmaprep/cmd/rdmaprep/internal/tui/tuitest"
 	"rdmaprep/content"
+	"rdmaprep/quiz"
 	"rdmaprep/sim/model"
 	"rdmaprep/sim/verbs"
 )
@@ -34,6 +35,7 @@ func (c *counting) Read(p []byte) (int, error) {
 // world is one trainer with everything around it.
 type world struct {
 	*tuitest.Term
+	model *tui.Model
 	store *memory
 	clock *tuitest.Clock
 }
@@ -51,13 +53,18 @@ func packOf(tb testing.TB) *content.Library {
 
 func start(tb testing.TB, w, h int, place nav.Place) *world {
 	tb.Helper()
+	return startWith(tb, packOf(tb), w, h, place)
+}
+
+func startWith(tb testing.TB, lib *content.Library, w, h int, place nav.Place) *world {
+	tb.Helper()
 	clock, store := tuitest.NewClock(), newMemory()
-	svc := study.New(packOf(tb), opener, store, clock.Now, &counting{})
+	svc := study.New(lib, opener, store, clock.Now, &counting{})
 	m := tui.New(tui.Config{
 		Ctx: context.Background(), Backend: tui.NewBackend(svc), Device: "MODEL spec",
 		Now: clock.Now, Tick: clock.Tick, Start: place,
 	})
-	return &world{Term: tuitest.New(tb, m, clock, w, h), store: store, clock: clock}
+	return &world{Term: tuitest.New(tb, m, clock, w, h), model: m, store: store, clock: clock}
 }
 
 // sizes are the terminals on which every script is played. The golden screens
@@ -91,6 +98,7 @@ func play(t *testing.T, file string, w, h int) {
 		} else {
 			on.do(t, d)
 		}
+		keysAreListed(t, on.model.Keys())
 		if w > 0 {
 			return d.Expected // only the fit of the frames is checked
 		}
@@ -170,6 +178,88 @@ func (on *world) do(t *testing.T, d *datadriven.TestData) {
 type white struct{}
 
 func (white) RGBA() (r, g, b, a uint32) { return 0xffff, 0xffff, 0xffff, 0xffff }
+
+// keysAreListed checks that every key which a screen offers is in the table of
+// keys that the README prints.
+func keysAreListed(t *testing.T, keys []nav.Key) {
+	t.Helper()
+	table := tui.KeyTable()
+	for _, k := range keys {
+		if !strings.Contains(table, "| `"+k.Name()+"` |") {
+			t.Errorf("the key %q (%s) is offered and not in KeyTable", k.Name(), k.Does)
+		}
+	}
+}
+
+// The two themes say the same without their colours, and neither has an escape
+// code that the other needs.
+func TestThemesDifferInColourOnly(t *testing.T) {
+	on := start(t, 120, 40, nav.Place{Kind: nav.Lab, ID: "first-write"})
+	on.Keys("1", "9", "enter")
+	dark, plain := on.Styled(), on.Screen()
+	on.Send(tea.BackgroundColorMsg{Color: white{}})
+	if on.Screen() != plain {
+		t.Errorf("the light theme shows other words:\n%s", on.Screen())
+	}
+	if on.Styled() == dark {
+		t.Error("a light background changes no colour")
+	}
+}
+
+// A tour of the shipped content: every lab's first step and every lesson fits
+// at every size, whatever its words.
+func TestShippedContentFits(t *testing.T) {
+	lib, _ := content.Load(content.Embedded())
+	for _, size := range sizes[1:] {
+		for _, l := range lib.Labs {
+			on := startWith(t, lib, size[0], size[1], nav.Place{Kind: nav.Lab, ID: l.ID})
+			for range 3 {
+				on.Keys("tab", "tab", "space", "space", "space", "1", "9", "enter", "tab", "x", "tab", "tab", "esc", "enter")
+			}
+		}
+		for _, l := range lib.Lessons {
+			on := startWith(t, lib, size[0], size[1], nav.Place{Kind: nav.Lesson, ID: l.ID})
+			on.Keys("space", "space", "space", "space", "enter", "1", "tab", "8", "enter", "enter", "space", "space")
+		}
+		for _, q := range lib.Questions {
+			on := startWith(t, lib, size[0], size[1], nav.Place{Kind: nav.Quiz, Questions: []string{q.ID}})
+			on.answer(t, q)
+			if text := on.Screen(); size[0] == 120 && !strings.Contains(text, "saved") || strings.Contains(text, "Not graded") != q.Provisional {
+				t.Errorf("%s at %dx%d: answered by keys, and the verdict is not on the screen:\n%s", q.ID, size[0], size[1], text)
+			}
+			on.Keys("s", "x", "tab", "tab", "enter", "esc", "esc", "enter")
+		}
+	}
+}
+
+// answer answers a question of any kind by keys, after its hints.
+func (on *world) answer(t *testing.T, q *content.Question) {
+	t.Helper()
+	in, err := quiz.Draw(q, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bar := []string{"h", "h", "h", "8", "enter"}
+	switch in.Input() {
+	case quiz.PickOne:
+		on.Keys("1")
+	case quiz.PickMany:
+		on.Keys("1", "tab")
+	case quiz.PickOrder:
+		on.Keys("tab")
+	case quiz.TypeText:
+		on.Keys("1", "tab")
+	case quiz.Speak:
+		on.Keys("a", "tab")
+	}
+	on.Keys(bar...)
+	if in.Input() == quiz.Speak {
+		for range q.Rubric {
+			on.Keys("y")
+		}
+		on.Keys("f", "f", "f", "enter")
+	}
+}
 
 // opener makes benches of the model with the trace on.
 func opener(ctx context.Context, profile string, seed uint64) (verbs.Bench, error) {

@@ -291,6 +291,14 @@ func (m *Model) Frame() (string, *tea.Cursor) {
 	return strings.Join(lines, "\n"), cur
 }
 
+// Keys are the keys of the screen on top.
+func (m *Model) Keys() []nav.Key {
+	if s := m.top(); s != nil {
+		return s.Keys()
+	}
+	return nil
+}
+
 func (m *Model) header(s nav.Screen) string {
 	t := m.host.Theme
 	trail := make([]string, 0, len(m.stack))

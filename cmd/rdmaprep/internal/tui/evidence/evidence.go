@@ -87,8 +87,8 @@ func New(t *theme.Theme, run Run) *View {
 		v.pane = scriptPane
 	}
 	for i, r := range v.rows {
-		if r.To != "" {
-			v.list.At = i // the first packet
+		if r.To != "" || r.Odd {
+			v.list.At = i // what is worth a look: the first packet or mishap
 			break
 		}
 	}

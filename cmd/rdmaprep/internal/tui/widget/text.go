@@ -59,6 +59,21 @@ func Wrap(text string, w int) []string {
 	return strings.Split(ansi.Wrap(text, w, ""), "\n")
 }
 
+// Code breaks lines of code to w columns, what is left over set in by two.
+func Code(lines []string, w int) []string {
+	var out []string
+	for _, l := range lines {
+		l = strings.ReplaceAll(strings.TrimRight(l, " "), "\t", "    ")
+		for i, part := range Wrap(l, max(w-2, 8)) {
+			if i > 0 {
+				part = "  " + part
+			}
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
 // Hang wraps text behind a lead of the given columns: the first line begins
 // with lead, the others with as many blanks.
 func Hang(lead, text string, w int) []string {

@@ -156,15 +156,8 @@ func (s *Screen) drawBefore(p *widget.Page) {
 }
 
 func (s *Screen) code(p *widget.Page, lines []string) {
-	for _, l := range lines {
-		l = strings.ReplaceAll(strings.TrimRight(l, " "), "\t", "    ")
-		for i, part := range widget.Wrap(l, max(p.W-4, 10)) {
-			lead := "  "
-			if i > 0 {
-				lead = "    "
-			}
-			p.Add(lead + s.host.Theme.Code.Render(part))
-		}
+	for _, l := range widget.Code(lines, p.W-2) {
+		p.Add("  " + s.host.Theme.Code.Render(l))
 	}
 }
 

@@ -105,7 +105,7 @@ func (s *Screen) drawCheck(p *widget.Page, block, number int, v quiz.View, h int
 	in.Add(s.md.Lines(v.Instance.Question.Prompt, in.W)...)
 	if v.Instance.Question.Kind == "predict" && v.Instance.HasProof() {
 		in.Gap()
-		for _, l := range strings.Split(strings.TrimSpace(v.Instance.Question.Proof.Script), "\n") {
+		for _, l := range widget.Code(strings.Split(strings.TrimSpace(v.Instance.Question.Proof.Script), "\n"), in.W-2) {
 			in.Add("  " + t.Code.Render(l))
 		}
 	}

@@ -75,8 +75,8 @@ func (s *Screen) drawQuestion(p *widget.Page, h int) {
 	p.Add(s.md.Lines(q.Prompt, p.W)...)
 	if q.Kind == content.Predict && in.HasProof() {
 		p.Gap()
-		for _, l := range strings.Split(strings.TrimSpace(q.Proof.Script), "\n") {
-			p.Add("  " + t.Code.Render(widget.Fit(l, min(widget.Width(l), p.W-2))))
+		for _, l := range widget.Code(strings.Split(strings.TrimSpace(q.Proof.Script), "\n"), p.W-2) {
+			p.Add("  " + t.Code.Render(l))
 		}
 	}
 	p.Gap()
