@@ -11,6 +11,7 @@ import (
 
 	"rdmaprep/sim/model"
 	"rdmaprep/sim/script"
+	"rdmaprep/sim/wire"
 )
 
 // TestTranscripts runs the scripts of testdata. Each case says above it why it
@@ -62,6 +63,18 @@ func runScript(name, profile, source string) string {
 	_, res, err := script.RunAll(ctx, b, sc)
 	if err != nil {
 		return err.Error()
+	}
+	for _, e := range b.Trace() {
+		var p wire.Packet
+		if len(e.Frame) == 0 {
+			continue
+		}
+		if err := wire.Decode(e.Frame, &p); err != nil { // the ICRC as well
+			return fmt.Sprintf("event %d: the frame does not decode: %v", e.Seq, err)
+		}
+		if !strings.HasSuffix(p.BTH.Opcode.String(), "_"+e.Packet.Opcode) || p.BTH.PSN != e.Packet.PSN || len(p.Payload) != e.Packet.Payload {
+			return fmt.Sprintf("event %d: the frame says %s %d %d, the event %v", e.Seq, p.BTH.Opcode.Short(), p.BTH.PSN, len(p.Payload), e.Packet)
+		}
 	}
 	if f := res.Failed; f != nil {
 		return fmt.Sprintf("line %d: %s: got %s", f.Line-1, f.Text, f.Got)
