@@ -59,7 +59,7 @@ type Screen struct {
 	id     string
 	direct bool // opened by id: leaving it leaves the screen
 	l      *lessons.Lab
-	run    Runner
+	run    *bench
 	v      lessons.View
 	err    error
 
@@ -167,14 +167,12 @@ func (s *Screen) Typing() bool {
 // Close cancels the run that is under way and closes the Bench.
 func (s *Screen) Close() { s.closeLab(); s.req.Close() }
 
-// closeLab leaves the lab that is open. While a step runs, its command closes
-// the Bench: a Bench is for one goroutine.
+// closeLab leaves the lab that is open.
 func (s *Screen) closeLab() {
-	busy := s.req.Busy("run")
 	s.req.Drop("run")
 	s.req.Drop("open")
-	if s.run != nil && !busy {
-		_ = s.run.Close() // nothing can be done about a model that will not close
+	if s.run != nil {
+		s.run.leave()
 	}
 	s.l, s.run, s.id = nil, nil, ""
 }
@@ -186,7 +184,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		v, fresh := s.req.Take(msg)
 		if !fresh {
 			if o, ok := msg.Value.(opened); ok && o.run != nil {
-				_ = o.run.Close() // the lab was left before it was open
+				(&bench{run: o.run}).leave() // the lab was left before it was open
 			}
 			return nil
 		}
@@ -213,7 +211,7 @@ func (s *Screen) result(v tea.Msg) tea.Cmd {
 			s.err = v.err
 			return nil
 		}
-		s.l, s.run, s.last = v.l, v.run, map[[2]int]*lessons.Observation{}
+		s.l, s.run, s.last = v.l, &bench{run: v.run}, map[[2]int]*lessons.Observation{}
 		cmd := s.step(lessons.Begin{})
 		if v.resumed {
 			cmd = tea.Batch(cmd, nav.Tell(nav.Info, "This goes on where you left it. A starts the lab again."))
@@ -308,10 +306,7 @@ func (s *Screen) keep(id, what string, do func(context.Context) error) tea.Cmd {
 func (s *Screen) runStep(e lessons.RunStep) tea.Cmd {
 	run := s.run
 	return s.req.Do("run", func(ctx context.Context) tea.Msg {
-		o, err := run.Step(ctx, e.Part, e.Step, e.Fresh)
-		if ctx.Err() != nil {
-			_ = run.Close() // the lab was left while the step ran
-		}
+		o, err := run.step(ctx, e.Part, e.Step, e.Fresh)
 		return ran{e.Seq, o, err}
 	})
 }

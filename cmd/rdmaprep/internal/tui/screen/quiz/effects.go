@@ -130,7 +130,6 @@ func (s *Screen) carry(effects []quiz.Effect) tea.Cmd {
 }
 
 func (s *Screen) prove(e quiz.RunProof) tea.Cmd {
-	s.evSeq = e.Seq
 	return s.req.Do("proof", func(ctx context.Context) tea.Msg {
 		key, run, err := s.svc.Prove(ctx, e.Instance, e.Order, "")
 		return proved{seq: e.Seq, key: key, run: run, err: err, why: e.Why}

@@ -28,17 +28,15 @@ type Screen struct {
 	place nav.Place
 	md    *widget.Markdown
 
-	s    *quiz.Session
-	v    quiz.View
-	why  string // why there is no session
-	warn string // what was left out of the session
+	s   *quiz.Session
+	v   quiz.View
+	why string // why there is no session
 
 	form     *ask.Form
 	shown    string // which question and phase the form and the scroll are for
 	scroll   widget.Scroll
 	sources  bool
 	ev       *evidence.View
-	evSeq    int
 	prompt   *widget.Line
 	jumping  bool // the prompt asks for a number, not for words
 	summary  bool
