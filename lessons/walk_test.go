@@ -124,8 +124,22 @@ func TestResumeEqualsTheUninterrupted(t *testing.T) {
 		return seen(place{r.Part, r.Step}.String(), r.Part == 0, r.Part == 1, false)
 	}
 	script := []Event{
-		Run{}, Next{}, Hint{}, Pick{0}, SetConfidence{70}, Run{}, Next{}, Pick{2}, SetConfidence{90}, Run{}, Next{},
-		Give{"x"}, Mark{true}, Mark{false}, Next{}, Save{},
+		Run{},
+		Next{},
+		Hint{},
+		Pick{0},
+		SetConfidence{70},
+		Run{},
+		Next{},
+		Pick{2},
+		SetConfidence{90},
+		Run{},
+		Next{},
+		Give{"x"},
+		Mark{true},
+		Mark{false},
+		Next{},
+		Save{},
 	}
 	// play hands over events and answers every effect at once.
 	play := func(l *Lab, events []Event) {

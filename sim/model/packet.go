@@ -131,10 +131,10 @@ func (p *packetPool) put(k *packet) {
 }
 
 // room makes the payload n bytes long.
-func (k *packet) room(n int) []byte {
-	if cap(k.payload) < n {
-		k.payload = make([]byte, n, max(n, 256))
+func (p *packet) room(n int) []byte {
+	if cap(p.payload) < n {
+		p.payload = make([]byte, n, max(n, 256))
 	}
-	k.payload = k.payload[:n]
-	return k.payload
+	p.payload = p.payload[:n]
+	return p.payload
 }

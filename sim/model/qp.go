@@ -86,7 +86,6 @@ type effect struct {
 	d         time.Duration // fxTimer: 0 stops it
 	wc        verbs.WC
 	event     verbs.EventType
-	onCQ      bool
 	from, to  verbs.QPState
 	why       string
 }

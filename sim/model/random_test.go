@@ -27,7 +27,6 @@ const (
 
 // program is a random valid program and what it must lead to.
 type program struct {
-	opts  pairOptions
 	wrs   []verbs.SendWR
 	recvs int
 	reads bool

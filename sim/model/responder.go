@@ -32,7 +32,6 @@ type responder struct {
 	have     bool // a receive request is held
 	wqe      recvWQE
 	slot     uint64
-	fromSRQ  bool
 	job      readJob
 	held     []*packet // requests that wait behind a READ
 	heldHead int

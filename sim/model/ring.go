@@ -9,13 +9,12 @@ type ring[T any] struct {
 	limit      int
 }
 
-func (r *ring[T]) len() int            { return int(r.tail - r.head) }
-func (r *ring[T]) full() bool          { return r.len() >= r.limit }
-func (r *ring[T]) at(i uint64) *T      { return &r.slots[i&uint64(len(r.slots)-1)] }
-func (r *ring[T]) front() *T           { return r.at(r.head) }
-func (r *ring[T]) drop()               { r.head++ }
-func (r *ring[T]) reset()              { r.head, r.tail = 0, 0 }
-func (r *ring[T]) holds(i uint64) bool { return i >= r.head && i < r.tail }
+func (r *ring[T]) len() int       { return int(r.tail - r.head) }
+func (r *ring[T]) full() bool     { return r.len() >= r.limit }
+func (r *ring[T]) at(i uint64) *T { return &r.slots[i&uint64(len(r.slots)-1)] }
+func (r *ring[T]) front() *T      { return r.at(r.head) }
+func (r *ring[T]) drop()          { r.head++ }
+func (r *ring[T]) reset()         { r.head, r.tail = 0, 0 }
 
 // push makes a slot at the back and returns it with whatever it held before,
 // so that its inner slices can be reused. The caller checks full first.
