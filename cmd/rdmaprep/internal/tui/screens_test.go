@@ -221,7 +221,10 @@ func TestShippedContentFits(t *testing.T) {
 			on := startWith(t, lib, size[0], size[1], nav.Place{Kind: nav.Lesson, ID: l.ID})
 			on.Keys("space", "space", "space", "space", "enter", "1", "tab", "8", "enter", "enter", "space", "space")
 		}
-		for _, q := range lib.Questions {
+		for i, q := range lib.Questions {
+			if size[0] == 80 && i%4 != 0 {
+				continue // the size between the others: a sample is enough
+			}
 			on := startWith(t, lib, size[0], size[1], nav.Place{Kind: nav.Quiz, Questions: []string{q.ID}})
 			on.answer(t, q)
 			if text := on.Screen(); size[0] == 120 && !strings.Contains(text, "saved") || strings.Contains(text, "Not graded") != q.Provisional {
