@@ -7,6 +7,7 @@ package ladder
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"rdmaprep/sim/verbs"
@@ -41,18 +42,17 @@ func Lines(events []verbs.TraceEvent) []Line {
 	return out
 }
 
-// Main keeps what a ladder shows: every packet once, and where they happened
-// completions, changes of state that nobody asked for, events, faults and
-// time-outs.
-func Main(lines []Line) []Line {
+// Happened keeps every packet once, and where they happened completions, changes
+// of state, events, faults and time-outs.
+func Happened(lines []Line) []Line {
 	var out []Line
 	for _, l := range lines {
 		switch l.Event.Kind {
 		case verbs.TracePost, verbs.TraceDeliver, verbs.TraceDrop, verbs.TraceMemory:
 			continue
 		case verbs.TraceState:
-			if l.Event.From == l.Event.To || l.Event.Why == "modify_qp" {
-				continue // the script itself asked for it
+			if l.Event.From == l.Event.To {
+				continue
 			}
 		case verbs.TraceTimer, verbs.TracePacket, verbs.TraceComplete, verbs.TraceAsync, verbs.TraceFault, verbs.TraceReordered:
 		}
@@ -62,6 +62,15 @@ func Main(lines []Line) []Line {
 	}
 	return out
 }
+
+// Main is Happened without the changes of state that the script itself asked
+// for.
+func Main(lines []Line) []Line {
+	return slices.DeleteFunc(Happened(lines), func(l Line) bool { return l.Asked() })
+}
+
+// Asked says that the line is a change of state that the script asked for.
+func (l Line) Asked() bool { return l.Event.Kind == verbs.TraceState && l.Event.Why == "modify_qp" }
 
 // Arrow is the way of a packet, "a->b", or the node where an event happened.
 func (l Line) Arrow() string {

@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rdmaprep/cmd/rdmaprep/internal/ladder"
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
 	"rdmaprep/cmd/rdmaprep/internal/tui/theme"
 	"rdmaprep/cmd/rdmaprep/internal/tui/widget"
@@ -87,7 +88,7 @@ func New(t *theme.Theme, run Run) *View {
 		v.pane = scriptPane
 	}
 	for i, r := range v.rows {
-		if r.To != "" || r.Odd {
+		if r.To != "" || r.Rung.Odd {
 			v.list.At = i // what is worth a look: the first packet or mishap
 			break
 		}
@@ -284,13 +285,13 @@ func DrawObjects(t *theme.Theme, p *widget.Page, objects []Object) {
 func (v *View) packetView(w, h int) string {
 	e := v.rows[v.list.At].Event
 	p := widget.NewPage(w - 4)
-	title := v.rows[v.list.At].Text
+	title := v.rows[v.list.At].Rung.Text
 	switch {
 	case len(e.Frame) == 0:
 		title = "Event"
-		p.Text(v.rows[v.list.At].Text)
+		p.Text(v.rows[v.list.At].Rung.Text)
 		p.Gap()
-		p.Text(fmt.Sprintf("at node %s, t=%s, event %d of the trace", e.Node, Millis(e.At), e.Seq))
+		p.Text(fmt.Sprintf("at node %s, t=%s, event %d of the trace", e.Node, ladder.Millis(e.At), e.Seq))
 		if e.Cause >= 0 {
 			p.Text(fmt.Sprintf("caused by event %d", e.Cause))
 		}
@@ -298,7 +299,7 @@ func (v *View) packetView(w, h int) string {
 			p.Text(e.Why)
 		}
 	default:
-		p.Add(v.t.Muted.Render(fmt.Sprintf("%s to %s, t=%s, %d bytes", e.Node, e.Peer, Millis(e.At), len(e.Frame))))
+		p.Add(v.t.Muted.Render(fmt.Sprintf("%s to %s, t=%s, %d bytes", e.Node, e.Peer, ladder.Millis(e.At), len(e.Frame))))
 		v.drawFields(p, e.Frame)
 	}
 	lines, _ := widget.Pane{Title: title, Page: p, Scroll: &v.fields, Focus: true}.View(v.t, w, h)
