@@ -169,14 +169,7 @@ func (v *View) fieldKey(k tea.KeyPressMsg) {
 	switch {
 	case nav.BackKey.Is(k), nav.EnterKey.Is(k):
 		v.packet = false
-	case nav.DownKey.Is(k):
-		v.fields.Move(1)
-	case nav.UpKey.Is(k):
-		v.fields.Move(-1)
-	case nav.PageDown.Is(k):
-		v.fields.Page(1)
-	case nav.PageUp.Is(k):
-		v.fields.Page(-1)
+	case nav.Moves(k, &v.fields):
 	}
 }
 

@@ -71,3 +71,26 @@ func Table(title string, keys []Key) string {
 	}
 	return b.String()
 }
+
+// Mover is what the arrow and page keys move: a list or a text.
+type Mover interface {
+	Move(lines int)
+	Page(pages int)
+}
+
+// Moves moves m if k is one of the four keys that move, and says whether it is.
+func Moves(k tea.KeyPressMsg, m Mover) bool {
+	switch {
+	case DownKey.Is(k):
+		m.Move(1)
+	case UpKey.Is(k):
+		m.Move(-1)
+	case PageDown.Is(k):
+		m.Page(1)
+	case PageUp.Is(k):
+		m.Page(-1)
+	default:
+		return false
+	}
+	return true
+}

@@ -13,6 +13,9 @@ type List struct {
 // Move moves the cursor by n, within the list.
 func (l *List) Move(n int) { l.At = max(min(l.At+n, l.N-1), 0) }
 
+// Page moves the cursor by pages of eight lines.
+func (l *List) Page(n int) { l.Move(8 * n) }
+
 // Resize says how many items there are now.
 func (l *List) Resize(n int) {
 	l.N = n

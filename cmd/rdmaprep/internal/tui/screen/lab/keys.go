@@ -125,14 +125,7 @@ func (s *Screen) listKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case nav.BackKey.Is(k):
 		return nav.Leave
-	case nav.UpKey.Is(k):
-		s.list.Move(-1)
-	case nav.DownKey.Is(k):
-		s.list.Move(1)
-	case nav.PageDown.Is(k):
-		s.list.Move(8)
-	case nav.PageUp.Is(k):
-		s.list.Move(-8)
+	case nav.Moves(k, &s.list):
 	case nav.EnterKey.Is(k) && len(s.labs) > 0:
 		return s.open(s.labs[s.list.At].ID, false)
 	}
@@ -234,14 +227,7 @@ func (s *Screen) scrollKey(k tea.KeyPressMsg) {
 		s.wire.Move(1)
 	case wireUp.Is(k):
 		s.wire.Move(-1)
-	case nav.PageDown.Is(k):
-		s.main.Page(1)
-	case nav.PageUp.Is(k):
-		s.main.Page(-1)
-	case nav.DownKey.Is(k):
-		s.main.Move(1)
-	case nav.UpKey.Is(k):
-		s.main.Move(-1)
+	case nav.Moves(k, &s.main):
 	}
 }
 

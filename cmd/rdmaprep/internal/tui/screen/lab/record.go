@@ -174,14 +174,7 @@ func (f *recordForm) previewKey(k tea.KeyPressMsg) {
 	switch {
 	case nav.BackKey.Is(k), previewKey.Is(k):
 		f.preview = false
-	case nav.DownKey.Is(k):
-		f.page.Move(1)
-	case nav.UpKey.Is(k):
-		f.page.Move(-1)
-	case nav.PageDown.Is(k):
-		f.page.Page(1)
-	case nav.PageUp.Is(k):
-		f.page.Page(-1)
+	case nav.Moves(k, &f.page):
 	}
 }
 

@@ -94,14 +94,7 @@ func (s *Screen) key(k tea.KeyPressMsg) tea.Cmd {
 		return nav.To(nav.Place{Kind: nav.Lab, ID: s.r.Lesson().Labs[0]})
 	case topKey.Is(k):
 		s.page.Top()
-	case nav.PageDown.Is(k):
-		s.page.Page(1)
-	case nav.PageUp.Is(k):
-		s.page.Page(-1)
-	case nav.DownKey.Is(k):
-		s.page.Move(1)
-	case nav.UpKey.Is(k):
-		s.page.Move(-1)
+	case nav.Moves(k, &s.page):
 	}
 	return s.markIfRead()
 }
@@ -110,14 +103,7 @@ func (s *Screen) listKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case nav.BackKey.Is(k):
 		return nav.Leave
-	case nav.UpKey.Is(k):
-		s.list.Move(-1)
-	case nav.DownKey.Is(k):
-		s.list.Move(1)
-	case nav.PageDown.Is(k):
-		s.list.Move(8)
-	case nav.PageUp.Is(k):
-		s.list.Move(-8)
+	case nav.Moves(k, &s.list):
 	case nav.EnterKey.Is(k) && len(s.all) > 0:
 		return s.open(s.all[s.list.At].ID)
 	}
@@ -176,14 +162,7 @@ func (s *Screen) checkKey(k tea.KeyPressMsg) tea.Cmd {
 		return s.step(s.focus, quiz.Evidence{})
 	case nav.BackKey.Is(k), nav.EnterKey.Is(k) && v.Phase == quiz.Done:
 		s.focus = -1
-	case nav.PageDown.Is(k):
-		s.page.Page(1)
-	case nav.PageUp.Is(k):
-		s.page.Page(-1)
-	case nav.DownKey.Is(k):
-		s.page.Move(1)
-	case nav.UpKey.Is(k):
-		s.page.Move(-1)
+	case nav.Moves(k, &s.page):
 	}
 	return nil
 }

@@ -244,14 +244,7 @@ func (s *Screen) moveKey(k tea.KeyPressMsg) tea.Cmd {
 		s.jumping, s.prompt = true, widget.NewLine("go to question number: ", "")
 	case nav.FilterKey.Is(k):
 		s.jumping, s.prompt = false, widget.NewLine("search: ", "")
-	case nav.PageDown.Is(k):
-		s.scroll.Page(1)
-	case nav.PageUp.Is(k):
-		s.scroll.Page(-1)
-	case nav.DownKey.Is(k):
-		s.scroll.Move(1)
-	case nav.UpKey.Is(k):
-		s.scroll.Move(-1)
+	case nav.Moves(k, &s.scroll):
 	}
 	return nil
 }

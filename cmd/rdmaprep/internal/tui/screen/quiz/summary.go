@@ -115,14 +115,7 @@ func (s *Screen) summaryKey(k tea.KeyPressMsg) tea.Cmd {
 		return s.step(quiz.Undo{})
 	case nav.EnterKey.Is(k), nav.BackKey.Is(k):
 		return s.leave()
-	case nav.PageDown.Is(k):
-		s.scroll.Page(1)
-	case nav.PageUp.Is(k):
-		s.scroll.Page(-1)
-	case nav.DownKey.Is(k):
-		s.scroll.Move(1)
-	case nav.UpKey.Is(k):
-		s.scroll.Move(-1)
+	case nav.Moves(k, &s.scroll):
 	}
 	return nil
 }

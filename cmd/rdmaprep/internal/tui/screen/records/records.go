@@ -186,14 +186,7 @@ func (s *Screen) pageKey(k tea.KeyPressMsg) {
 	switch {
 	case nav.BackKey.Is(k):
 		s.open = -1
-	case nav.UpKey.Is(k):
-		s.page.Move(-1)
-	case nav.DownKey.Is(k):
-		s.page.Move(1)
-	case nav.PageDown.Is(k):
-		s.page.Page(1)
-	case nav.PageUp.Is(k):
-		s.page.Page(-1)
+	case nav.Moves(k, &s.page):
 	}
 }
 
