@@ -184,7 +184,7 @@ func (b *Bench) arrive(p *packet) {
 		b.lost(p, "no queue pair has that number")
 		return
 	}
-	if q.typ != verbs.UD && p.from != q.peer {
+	if q.typ != verbs.UD && q.state != verbs.RESET && q.state != verbs.INIT && p.from != q.peer {
 		b.lost(p, "it does not come from the address that the QP is connected to")
 		return
 	}

@@ -112,6 +112,9 @@ type Profile struct {
 	// DeregBoundIsInvalid: dereg_mr under a bound window is EINVAL, not EBUSY.
 	// rxe_mr.c rxe_dereg_mr.
 	DeregBoundIsInvalid bool
+	// WindowUnbounded: a window's key reaches all of the region under it; only
+	// the region's range is checked. rxe_resp.c check_rkey, measured on 6.1.
+	WindowUnbounded bool
 	// CurStateTrusted: modify_qp takes the state that CUR_STATE claims.
 	// rxe_qp.c rxe_qp_chk_attr.
 	CurStateTrusted bool
@@ -155,7 +158,8 @@ func rxe61Profile() Profile {
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
 		SendImmFlag: true, ErrSendNotSolicited: true, RNRKeepsNAKing: true,
-		InlineReadAccepted: true, DeregBoundIsInvalid: true, CurStateTrusted: true, CurStateZero: true,
+		InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
+		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 	}

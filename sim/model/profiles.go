@@ -78,6 +78,7 @@ var switches = []Switch{
 	{Name: "RNRKeepsNAKing", Source: "rxe_resp.c check_psn", Learn: "An RNR NAK with packets behind it costs a retry as well as an RNR retry."},
 	{Name: "InlineReadAccepted", Source: "rdma-core providers/rxe/rxe.c validate_send_wr", Learn: "INLINE on a READ is not refused and ends in LOC_PROT_ERR."},
 	{Name: "DeregBoundIsInvalid", Source: "rxe_mr.c rxe_dereg_mr", Learn: "dereg_mr under a bound window is EINVAL, not EBUSY."},
+	{Name: "WindowUnbounded", Source: "rxe_resp.c check_rkey, rxe_mw.c rxe_lookup_mw", Learn: "A memory window does not narrow anything: its key reaches the whole region. On a NIC the window's bounds hold."},
 	{Name: "CurStateTrusted", Source: "rxe_qp.c rxe_qp_chk_attr, core/verbs.c ib_modify_qp_is_ok", Learn: "CUR_STATE can lie a RESET queue pair into RTS."},
 	{Name: "CurStateZero", Source: "rxe_qp.c rxe_qp_to_attr", Learn: "Read qp_state of query_qp, not cur_qp_state."},
 	{Name: "NotifyWithoutChannel", Source: "rxe_verbs.c rxe_req_notify_cq", Learn: "Arming a CQ that has no channel is not refused; nothing will come."},

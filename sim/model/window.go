@@ -73,7 +73,10 @@ func (n *node) throughWindow(q *qp, rkey uint32, addr, length uint64, need verbs
 		base = 0
 	}
 	if !inside(addr, length, base, w.length) {
-		return nil, false
+		whole := inside(addr+(w.addr-base), length, w.mr.addr, uint64(len(w.mr.bytes)))
+		if !q.prof.WindowUnbounded || !whole {
+			return nil, false
+		}
 	}
 	off := addr - base + (w.addr - w.mr.addr)
 	return w.mr.bytes[off : off+length], true
