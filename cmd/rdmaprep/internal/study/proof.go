@@ -138,15 +138,7 @@ func (st *stage) decide(ctx context.Context, in *quiz.Instance, order []int, obs
 		bad = obs.Failed[0].Line + ": " + obs.Failed[0].Got
 	}
 	if q.Kind == content.Order {
-		if bad == "" {
-			unread, err := st.sess.Finish(ctx)
-			if err != nil {
-				return err
-			}
-			if len(unread) > 0 {
-				bad = "nobody read " + strings.Join(unread, "; ")
-			}
-		}
+		// Completions that nobody read are no fault: a proof expects nothing.
 		key.Order, key.OrderPasses, key.Shown = order, bad == "", "every line passed"
 		if bad != "" {
 			key.Shown = bad
