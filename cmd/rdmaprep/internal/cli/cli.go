@@ -104,7 +104,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringArrayVar(&a.packs, "content", nil, "a folder with a pack of your own, besides the shipped content (may be repeated)")
 	root.AddCommand(
 		a.quizCommand(), a.labCommand(), a.runCommand(), a.contentCommand(),
-		a.recordsCommand(), a.exportCommand(), a.manCommand(),
+		a.recordsCommand(), a.exportCommand(), a.manCommand(), a.wireCommand(), a.profileCommand(),
 	)
 	return root
 }

@@ -21,6 +21,7 @@ func (a *app) runCommand() *cobra.Command {
 	var trace, asJSON bool
 	var seed uint64
 	var profile string
+	var pcap pcapFlags
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Run a script on the model and print its transcript; - reads standard input",
@@ -29,6 +30,9 @@ func (a *app) runCommand() *cobra.Command {
 		Args: oneArg("name the script to run, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
+				return err
+			}
+			if err := pcap.check(cmd); err != nil {
 				return err
 			}
 			src, err := a.readScript(args[0])
@@ -46,9 +50,10 @@ func (a *app) runCommand() *cobra.Command {
 			if cmd.Flags().Changed("seed") {
 				sc.Seed = seed
 			}
-			return a.runScript(cmd.Context(), sc, profile, trace, asJSON)
+			return a.runScript(cmd.Context(), sc, profile, trace, asJSON, &pcap)
 		},
 	}
+	pcap.add(cmd)
 	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&profile, "profile", "spec", "the model's profile: spec or rxe-6.1")
@@ -76,7 +81,7 @@ func (a *app) readScript(name string) ([]byte, error) {
 	return src, nil
 }
 
-func (a *app) runScript(ctx context.Context, sc *script.Script, profile string, trace, asJSON bool) error {
+func (a *app) runScript(ctx context.Context, sc *script.Script, profile string, trace, asJSON bool, pcap *pcapFlags) error {
 	b, err := model.Open(ctx, model.Options{Profile: profile, Seed: sc.Seed, Nodes: sc.Nodes, Trace: true})
 	if err != nil {
 		return err
@@ -84,6 +89,9 @@ func (a *app) runScript(ctx context.Context, sc *script.Script, profile string, 
 	defer func() { _ = b.Close() }() // a model's Close gives memory back and cannot lose anything
 	sess, res, err := script.RunAll(ctx, b, sc)
 	if err != nil {
+		return err
+	}
+	if err := pcap.write(b.Trace()); err != nil {
 		return err
 	}
 	if asJSON {
