@@ -249,7 +249,8 @@ func (c *call) postSend() error {
 		c.o.sq = append(c.o.sq, sent{wr.ID, wr.Flags&verbs.SendSignaled != 0 || c.o.init.SQSigAll})
 		if mw := binds[i]; mw != nil {
 			text, _ := c.st.groups[i].get("mr")
-			mw.bindTo(wr.Bind, wr.BindRKey, text.text)
+			// Only the low byte is the owner's to choose; the index stays.
+			mw.bindTo(wr.Bind, mw.mw.RKey&^0xff|wr.BindRKey&0xff, text.text)
 		}
 	}
 	return err
