@@ -69,6 +69,9 @@ func (w *walker) step(ev lessons.Event) {
 
 func (w *walker) walk() error {
 	for {
+		if w.ctx.Err() != nil {
+			return errInterrupted
+		}
 		v := w.lab.View()
 		var err error
 		switch v.Phase {

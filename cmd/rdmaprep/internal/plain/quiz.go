@@ -75,6 +75,9 @@ func (a *asker) unsaved() error {
 
 func (a *asker) walk() error {
 	for {
+		if a.ctx.Err() != nil {
+			return errInterrupted
+		}
 		v := a.sess.View()
 		if v.Finished || v.Total == 0 {
 			return nil

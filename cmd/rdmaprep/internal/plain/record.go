@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,7 +25,13 @@ func (w *walker) scale(v lessons.View) error {
 
 // mark walks the rubric of the scale question.
 func (w *walker) mark(v lessons.View) error {
-	if len(v.Marked) >= len(v.Points) || len(v.Points) == 0 {
+	if len(v.Marked) >= len(v.Points) {
+		w.printf("\nOne model answer:\n")
+		w.prose(v.Scale.Model)
+		w.step(lessons.Next{})
+		if w.lab.View().Phase == lessons.Marking {
+			return fmt.Errorf("lab %s does not go on after its question of scale: %s", v.Lab.ID, w.lab.View().Message)
+		}
 		return nil
 	}
 	p := v.Points[len(v.Marked)]
@@ -33,10 +40,6 @@ func (w *walker) mark(v lessons.View) error {
 		return err
 	}
 	w.step(lessons.Mark{Made: yes})
-	if w.lab.View().Phase != lessons.Marking {
-		w.printf("\nOne model answer:\n")
-		w.prose(v.Scale.Model)
-	}
 	return nil
 }
 
