@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 			stop()
 			os.Exit(code)
 		},
+		"rdmaprep-panics": panics,
+		"empty-program":   emptyProgram,
 	})
 }
 
