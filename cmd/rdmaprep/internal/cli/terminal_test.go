@@ -24,6 +24,7 @@ type terminal struct {
 	pty  *os.File
 	ask  chan func(*vt.Emulator)
 	gone chan struct{} // the program has closed its side
+	news chan struct{} // something was written since
 	wait sync.Once
 	err  error
 	raw  strings.Builder // everything that was written; owned like the emulator
@@ -36,7 +37,7 @@ func start(t testing.TB, w, h int, env []string, name string, args ...string) *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &terminal{t: t, cmd: exec.Command(path, args...), ask: make(chan func(*vt.Emulator)), gone: make(chan struct{})}
+	x := &terminal{t: t, cmd: exec.Command(path, args...), ask: make(chan func(*vt.Emulator)), gone: make(chan struct{}), news: make(chan struct{}, 1)}
 	x.cmd.Env = append(os.Environ(), append([]string{"TERM=xterm-256color"}, env...)...)
 	x.pty, err = pty.StartWithSize(x.cmd, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)})
 	if err != nil {
@@ -78,6 +79,10 @@ func (x *terminal) own(emu *vt.Emulator, output <-chan []byte) {
 			}
 			x.raw.Write(b)
 			_, _ = emu.Write(b)
+			select {
+			case x.news <- struct{}{}:
+			default:
+			}
 		case f, ok := <-x.ask:
 			if !ok {
 				return
@@ -107,17 +112,23 @@ func (x *terminal) written() (s string) {
 // until waits for a text on the screen.
 func (x *terminal) until(want string) {
 	x.t.Helper()
-	for end := time.Now().Add(patience); !strings.Contains(x.screen(), want); {
-		if time.Now().After(end) {
-			x.t.Fatalf("%q did not come; the screen is\n%s", want, x.screen())
-		}
+	x.await(want, func(screen string) bool { return strings.Contains(screen, want) })
+}
+
+// await looks at the screen whenever something was written.
+func (x *terminal) await(what string, holds func(screen string) bool) {
+	x.t.Helper()
+	late := time.After(patience)
+	for !holds(x.screen()) {
 		select {
+		case <-x.news:
 		case <-x.gone:
-			if !strings.Contains(x.screen(), want) {
-				x.t.Fatalf("the program ended and %q did not come; the screen is\n%s", want, x.screen())
+			if s := x.screen(); !holds(s) {
+				x.t.Fatalf("the program ended and %q did not come; the screen is\n%s", what, s)
 			}
 			return
-		case <-time.After(time.Millisecond):
+		case <-late:
+			x.t.Fatalf("%q did not come; the screen is\n%s", what, x.screen())
 		}
 	}
 }
