@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -63,8 +64,8 @@ func (a *app) home() string {
 // library loads the shipped content and the learner's packs. A problem in the
 // shipped content is a defect of the build; one in a pack names the pack.
 func (a *app) library() (*content.Library, error) {
-	lib, problems := content.Load(content.Embedded())
-	if err := firstProblem("the shipped content", problems); err != nil {
+	lib, err := content.Shipped()
+	if err != nil {
 		return nil, err
 	}
 	for _, dir := range a.packs {
@@ -124,16 +125,34 @@ func checkProfile(ctx context.Context, name string) error {
 
 // service opens the store and joins it with the content and the device.
 func (a *app) service(ctx context.Context) (*study.Service, error) {
-	lib, err := a.library()
-	if err != nil {
-		return nil, err
-	}
-	a.store, err = store.Open(ctx, a.home(), store.Options{})
+	lib, err := a.libraryAndStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	entropy := bufio.NewReaderSize(a.host.Entropy, 512)
 	return study.New(lib, a.open, a.store, a.host.Now, entropy), nil
+}
+
+// libraryAndStore reads the content while the store is opened, which waits for
+// the disk; with packs of the learner's own one after the other, so that a
+// wrong pack makes no store.
+func (a *app) libraryAndStore(ctx context.Context) (lib *content.Library, err error) {
+	if len(a.packs) > 0 {
+		if lib, err = a.library(); err != nil {
+			return nil, err
+		}
+		a.store, err = store.Open(ctx, a.home(), store.Options{})
+		return lib, err
+	}
+	loaded := make(chan error, 1)
+	go func() {
+		var err error
+		lib, err = a.library()
+		loaded <- err
+	}()
+	a.store, err = store.Open(ctx, a.home(), store.Options{})
+	err = errors.Join(<-loaded, err)
+	return lib, err
 }
 
 // json prints a value as indented JSON.

@@ -70,7 +70,9 @@ func (a *app) contentCheck() *cobra.Command {
 					return err
 				}
 				if _, err := fs.Stat(fsys, "topics.toml"); errors.Is(err, fs.ErrNotExist) {
-					opt.Base, _ = content.Load(content.Embedded())
+					if opt.Base, err = content.Shipped(); err != nil {
+						return err
+					}
 				}
 			}
 			return a.reportCheck(cmd.Context(), fsys, opt, asJSON)
