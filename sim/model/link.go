@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"rdmaprep/sim/verbs"
@@ -27,9 +28,6 @@ type fault struct {
 	seen     int
 	used     int
 }
-
-// kinds of packets that a fault line may name besides opcodes.
-var packetKinds = []string{"any", "request", "response", "ack", "nak", "rnr", "read_resp"}
 
 // Inject puts a fault line in force.
 func (b *Bench) Inject(f verbs.Fault) error {
@@ -60,7 +58,7 @@ func (b *Bench) Inject(f verbs.Fault) error {
 		*end.at = n.index
 	}
 	if !knownMatch(f.Match) {
-		return fmt.Errorf("fault: %q is no kind of packet (%v) and no opcode such as SEND_ONLY", f.Match, packetKinds)
+		return fmt.Errorf("fault: %q is no kind of packet (%v) and no opcode such as SEND_ONLY", f.Match, verbs.PacketKinds())
 	}
 	if f.Kind == verbs.FaultDelay && f.Delay <= 0 {
 		return fmt.Errorf("fault: a delay must be above 0, not %s", f.Delay)
@@ -73,10 +71,8 @@ func (b *Bench) Inject(f verbs.Fault) error {
 }
 
 func knownMatch(match string) bool {
-	for _, k := range packetKinds {
-		if match == k {
-			return true
-		}
+	if slices.Contains(verbs.PacketKinds(), match) {
+		return true
 	}
 	for op := range 256 {
 		if wire.Opcode(op).Known() && wire.Opcode(op).Operation() == match {
@@ -93,24 +89,8 @@ func (f *fault) matches(p *packet) bool {
 	if f.HasPSN && p.psn != psnAdd(p.base, f.PSN) {
 		return false
 	}
-	op, syn := p.op&operationBits, wire.Syndrome(p.syndrome)
-	switch f.Match {
-	case "any":
-		return true
-	case "request":
-		return !isResponse(p.op)
-	case "response":
-		return isResponse(p.op)
-	case "ack":
-		return op == opAcknowledge && syn.IsAck()
-	case "nak":
-		return op == opAcknowledge && syn.IsNak()
-	case "rnr":
-		return op == opAcknowledge && syn.IsRNR()
-	case "read_resp":
-		return op >= opReadFirst && op <= opReadOnly
-	}
-	return wire.Opcode(p.op).Operation() == f.Match
+	info := p.info()
+	return info.Is(f.Match)
 }
 
 // setLink is link_down and link_up. A port that goes down does not move a

@@ -106,8 +106,5 @@ var packetOpcodes = []string{
 	"SEND_LAST_WITH_INVALIDATE", "SEND_ONLY_WITH_INVALIDATE", "CNP",
 }
 
-// packetKinds are the groups of packets that a fault line may name.
-var packetKinds = []string{"any", "request", "response", "ack", "nak", "rnr", "read_resp"}
-
 // profileNames are what a line of one profile may name.
 var profileNames = []string{"spec", "rxe-6.1", "live"}

@@ -161,7 +161,7 @@ func (s *Session) packets(b subject) (Value, error) {
 	n := uint64(0)
 	for _, ev := range t.Trace() {
 		if ev.Kind == verbs.TracePacket && ev.Node == b.from && ev.Peer == b.to &&
-			(b.opcode == "" || ev.Packet.Opcode == b.opcode) {
+			(b.opcode == "" || ev.Packet.Is(b.opcode)) {
 			n++
 		}
 	}

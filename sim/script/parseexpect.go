@@ -293,7 +293,7 @@ func (p *parser) wireSubject(s *subject, w word, rest string) bool {
 	s.kind = onWire
 	inner, ok := strings.CutSuffix(rest, "]")
 	if !ok {
-		p.fail(w.off, w.text, "wire[a->b] or wire[a->b:OPCODE]", nil)
+		p.fail(w.off, w.text, "wire[a->b], or wire[a->b:OPCODE], or wire[a->b:KIND] as in a fault line", nil)
 		return false
 	}
 	dir, opcode, hasOpcode := strings.Cut(inner, ":")
@@ -302,7 +302,7 @@ func (p *parser) wireSubject(s *subject, w word, rest string) bool {
 		return false
 	}
 	if hasOpcode {
-		s.opcode, ok = p.packet(word{opcode, off + len(dir) + 1}, nil)
+		s.opcode, ok = p.packet(word{opcode, off + len(dir) + 1})
 	}
 	return ok
 }

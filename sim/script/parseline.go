@@ -101,19 +101,17 @@ func (p *parser) direction(w word) (from, to string, ok bool) {
 	return from, to, p.node(word{from, w.off}) && p.node(word{to, w.off + len(from) + 2})
 }
 
-// packet reads an opcode, or one of the groups.
-func (p *parser) packet(w word, groups []string) (string, bool) {
-	names := append(append([]string(nil), groups...), packetOpcodes...)
+var whichPackets = strings.Join(verbs.PacketKinds(), ", ") + ", or an opcode such as SEND_ONLY"
+
+// packet reads a kind of packets, or an opcode.
+func (p *parser) packet(w word) (string, bool) {
+	names := append(verbs.PacketKinds(), packetOpcodes...)
 	for _, n := range names {
 		if strings.EqualFold(n, w.text) {
 			return n, true
 		}
 	}
-	what := "a packet opcode such as SEND_ONLY"
-	if len(groups) > 0 {
-		what = strings.Join(groups, ", ") + ", or " + what
-	}
-	p.fail(w.off, w.text, what, names)
+	p.fail(w.off, w.text, whichPackets, names)
 	return "", false
 }
 
@@ -133,10 +131,10 @@ func (p *parser) wireFault(words []word) {
 		return
 	}
 	if len(words) < 4 {
-		p.fail(words[2].end(), "", "which packets: "+strings.Join(packetKinds, ", ")+" or an opcode", nil)
+		p.fail(words[2].end(), "", "which packets: "+whichPackets, nil)
 		return
 	}
-	if f.Match, ok = p.packet(words[3], packetKinds); !ok {
+	if f.Match, ok = p.packet(words[3]); !ok {
 		return
 	}
 	text := []string{"fault", words[1].text, words[2].text, f.Match}

@@ -38,8 +38,8 @@ type Fault struct {
 	Kind FaultKind
 	From string // node, "" for any
 	To   string // node, "" for any
-	// Match picks packets by kind: "any", "request", "response", "ack", "nak",
-	// "rnr", "read_resp", or a BTH opcode name such as "SEND_ONLY".
+	// Match picks packets by kind: one of PacketKinds, or a BTH opcode name such
+	// as "SEND_ONLY".
 	Match string
 	// PSN picks one packet sequence number, counted from the initial PSN of
 	// the stream it belongs to; valid if HasPSN.
@@ -106,16 +106,6 @@ type TraceEvent struct {
 	WC       *WC
 	Async    *AsyncEvent
 	Why      string // one line for a person
-}
-
-// PacketInfo names a RoCEv2 packet without its bytes.
-type PacketInfo struct {
-	Opcode   string // BTH opcode without its transport, such as "SEND_ONLY"
-	PSN      uint32 // 24 bits
-	AckReq   bool
-	Syndrome uint8 // AETH, where the packet has one
-	HasAETH  bool
-	Payload  int // bytes, without headers, pad and ICRC
 }
 
 // Tracer is a Bench that records what happened.
