@@ -19,6 +19,7 @@ func (q *qp) executeAtomic(p *packet) {
 		q.rejectAccess()
 		return
 	}
+	q.node.settle()
 	old := binary.LittleEndian.Uint64(mem)
 	switch {
 	case p.op&operationBits == opFetchAdd:
@@ -28,20 +29,13 @@ func (q *qp) executeAtomic(p *packet) {
 	}
 	r.epsn = psnAdd(p.psn, 1)
 	r.msn = psnAdd(r.msn, 1)
-	res := atomicResult{psn: p.psn, original: old, msn: r.msn}
-	keep := max(1, int(q.attr.MaxDestRDAtomic))
-	if len(r.atomics) < keep {
-		r.atomics = append(r.atomics, res)
-	} else {
-		r.atomicAt %= keep
-		r.atomics[r.atomicAt] = res
-	}
-	r.atomicAt = (r.atomicAt + 1) % keep
-	q.answerAtomic(&res)
+	x := result{psn: p.psn, last: p.psn, original: old, msn: r.msn}
+	q.keep(x)
+	q.answerAtomic(&x)
 }
 
-func (q *qp) answerAtomic(a *atomicResult) {
+func (q *qp) answerAtomic(a *result) {
 	p := q.responsePacket(opAtomicAck, a.psn)
-	p.syndrome, p.original, p.msn = synACK, a.original, a.msn
+	p.syndrome, p.original, p.msn = q.ackSyndrome(), a.original, a.msn
 	q.respond(p)
 }

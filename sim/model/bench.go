@@ -32,7 +32,9 @@ type Bench struct {
 	seed   uint64
 	nodes  []*node
 	keys   *sim.Rand // low bits of keys
-	order  *sim.Rand // permitted reorderings
+	order  *sim.Rand // permitted reorderings of one send queue
+	paths  *sim.Rand // how long the way of each queue pair is
+	places *sim.Rand // when relaxed-ordering data is in memory
 	pool   packetPool
 	queue  sim.Queue[event]
 	now    time.Duration
@@ -51,7 +53,8 @@ type event struct {
 	timer timerKind
 	pump  pumpKind
 	life  uint32
-	gen   uint32
+	gen   uint32 // evTimer; evUnstall: the CQ
+	node  uint8  // evUnstall, evPlace
 	q     *qp
 	pkt   *packet
 }
@@ -63,6 +66,9 @@ const (
 	evArrive
 	evTimer
 	evPump
+	evRelease // a packet that a fault line held back
+	evUnstall // a CQ shows its completions again
+	evPlace   // relaxed-ordering data becomes visible
 )
 
 // Open makes a fresh Bench. An unknown profile is an error that lists them.
@@ -88,6 +94,7 @@ func Open(ctx context.Context, o Options) (*Bench, error) {
 	b := &Bench{
 		prof: prof, seed: o.Seed, tracing: o.Trace, cause: -1,
 		keys: sim.NewRand(o.Seed, 1), order: sim.NewRand(o.Seed, 2),
+		paths: sim.NewRand(o.Seed, 3), places: sim.NewRand(o.Seed, 4),
 	}
 	seen := map[string]bool{}
 	for i, name := range names {
@@ -278,7 +285,19 @@ func (b *Bench) happen(ev *event) {
 		if q.gone {
 			return
 		}
-		b.step(q, input{kind: inTimer, timer: ev.timer}, b.traceTimer(q, ev.timer))
+		cause := -1
+		if ev.timer != timerReply { // its packet has a cause of its own
+			cause = b.traceTimer(q, ev.timer)
+		}
+		b.step(q, input{kind: inTimer, timer: ev.timer}, cause)
+	case evRelease:
+		b.release(ev.pkt)
+	case evUnstall:
+		if c := b.nodes[ev.node].cqs.get(ev.gen); c != nil {
+			c.unstall(b.now)
+		}
+	case evPlace:
+		b.nodes[ev.node].settle()
 	case evPump:
 		if q.life == ev.life && !q.gone {
 			b.step(q, input{kind: inPump, pump: ev.pump}, q.pumpCause)
@@ -346,12 +365,13 @@ func (b *Bench) complete(q *qp, fx *effect) bool {
 		b.cqError(q, c, fx)
 		return b.prof.SendOverflowSurvives && (fx.send || q.state == verbs.ERR)
 	}
+	q.node.settle() // a completion makes all data before it visible
 	q.node.counters.completion(fx)
 	*c.entries.push() = entry{wc: fx.wc, q: q, life: q.life, slot: fx.slot, send: fx.send}
 	if b.tracing {
 		b.traceComplete(q, fx)
 	}
-	c.wake(fx.solicited)
+	c.added(b.now, fx.solicited)
 	return true
 }
 
@@ -375,6 +395,9 @@ func (b *Bench) overflowed(q *qp, i int) {
 			b.pool.put(fx.pkt)
 			*fx = effect{}
 		}
+	}
+	if !q.out[i].send {
+		q.unack()
 	}
 	q.step(input{kind: inFatal})
 	if !c.dead {

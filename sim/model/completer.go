@@ -13,8 +13,10 @@ type completer struct {
 	reading    int    // READs and atomics outstanding
 	retries    uint8  // left before RETRY_EXC_ERR
 	rnrRetries uint8
-	timing     bool // the ACK timer runs
-	gapSeen    bool // a missing response was asked for again, no progress since
+	timing     bool   // the ACK timer runs
+	gapSeen    bool   // a missing response was asked for again, no progress since
+	unlimited  bool   // the responder does not count receives
+	lsn        uint32 // the last message that its credits allow
 }
 
 // completeSend takes the oldest send request off the queue; an error always
@@ -102,6 +104,7 @@ func (q *qp) response(p *packet) {
 		q.node.bench.traceRefused(q, p, "it answers nothing that is outstanding")
 		return
 	}
+	q.credit(p)
 	switch p.op & operationBits {
 	case opAcknowledge:
 		q.acknowledge(p)
@@ -112,6 +115,23 @@ func (q *qp) response(p *packet) {
 	}
 	if q.live() {
 		q.pump()
+	}
+}
+
+// credit takes note of the receives that a response tells of; the limit never
+// goes back.
+func (q *qp) credit(p *packet) {
+	syn := wire.Syndrome(p.syndrome)
+	if p.op&operationBits == opReadMiddle || !syn.IsAck() {
+		return
+	}
+	n := wire.Credits(syn.Value())
+	if n < 0 {
+		q.comp.unlimited = true
+		return
+	}
+	if lsn := psnAdd(p.msn, uint32(n)); psnDiff(lsn, q.comp.lsn) > 0 {
+		q.comp.lsn = lsn
 	}
 }
 
@@ -392,6 +412,14 @@ func (p *Profile) ticks(d time.Duration) time.Duration {
 	return (n + 1) * p.Jiffy
 }
 
+// rnrTimer is the length of a timer code.
+func (p *Profile) rnrTimer(code uint8) time.Duration {
+	if p.RNR25Short && code == 25 {
+		return 61410 * time.Microsecond
+	}
+	return wire.RNRTimer(code)
+}
+
 func (q *qp) ackTimeout() {
 	q.comp.timing = false
 	if !q.live() || q.sq.len() == 0 || q.req.waitRNR || q.orphaned() {
@@ -418,7 +446,7 @@ func (q *qp) rnrNAK(p *packet) {
 	}
 	q.stopAckTimer()
 	q.req.waitRNR = true
-	q.setTimer(timerRNR, q.prof.ticks(wire.RNRTimer(p.syndrome&31)))
+	q.setTimer(timerRNR, q.prof.ticks(q.prof.rnrTimer(p.syndrome&31)))
 }
 
 func (q *qp) rnrTimeout() {

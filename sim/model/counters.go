@@ -33,6 +33,7 @@ const (
 	cntRespLocalLength
 	cntSends
 	cntRecvs
+	cntBadICRC
 	numCounters
 )
 
@@ -85,6 +86,7 @@ var specCounters = map[string]counter{
 	"req_remote_access_errors":       cntReqRemoteAccess,
 	"req_remote_invalid_request":     cntReqRemoteInvalid,
 	"qp_qkey_violations":             cntQKeyViolation,
+	"rx_icrc_encapsulated":           cntBadICRC,
 }
 
 // The names of rxe_hw_counters.c under rxe-6.1.

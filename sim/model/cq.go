@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"syscall"
+	"time"
 
 	"rdmaprep/sim/verbs"
 )
@@ -24,8 +25,10 @@ type cq struct {
 	users   int  // queue pairs
 	ch      *channel
 	armed   arming
-	unacked int // events that the application took and did not acknowledge
-	queued  int // events that wait in the channel
+	unacked int           // events that the application took and did not acknowledge
+	queued  int           // events that wait in the channel
+	stalled time.Duration // shows nothing before
+	missed  arming        // what came meanwhile
 }
 
 type arming uint8
@@ -51,6 +54,9 @@ func roundUp(n int) int {
 }
 
 func (n *node) CreateCQ(cqe int, ch verbs.Channel) (verbs.CQInfo, error) {
+	if n.stopped {
+		return verbs.CQInfo{}, n.noPower("create_cq")
+	}
 	if cqe < 1 || cqe > n.limits.MaxCQE {
 		return verbs.CQInfo{}, refuse("create_cq", syscall.EINVAL,
 			fmt.Sprintf("cqe is %d, it may be 1 to %d", cqe, n.limits.MaxCQE))
@@ -114,6 +120,9 @@ func (n *node) PollCQ(h verbs.CQ, wc []verbs.WC) (int, error) {
 	if c == nil {
 		return 0, refuse("poll_cq", syscall.EINVAL, "no such completion queue")
 	}
+	if n.bench.now < c.stalled {
+		return 0, nil
+	}
 	got := 0
 	for got < len(wc) && c.entries.len() > 0 {
 		e := c.entries.front()
@@ -126,6 +135,35 @@ func (n *node) PollCQ(h verbs.CQ, wc []verbs.WC) (int, error) {
 		got++
 	}
 	return got, nil
+}
+
+// stall keeps the completions from view for d, as a device does whose writes
+// to the host are held up.
+func (c *cq) stall(b *Bench, n *node, d time.Duration) {
+	c.stalled = max(c.stalled, b.now+d)
+	b.queue.Push(c.stalled, event{kind: evUnstall, node: uint8(n.index), gen: uint32(c.handle)})
+}
+
+// unstall shows what came during a stall.
+func (c *cq) unstall(now time.Duration) {
+	if now < c.stalled || c.missed == notArmed {
+		return
+	}
+	solicited := c.missed == armedSolicited
+	c.missed = notArmed
+	c.wake(solicited)
+}
+
+// added follows a completion that came into the queue.
+func (c *cq) added(now time.Duration, solicited bool) {
+	switch {
+	case now >= c.stalled:
+		c.wake(solicited)
+	case solicited:
+		c.missed = armedSolicited
+	case c.missed == notArmed:
+		c.missed = armedAny
+	}
 }
 
 // wake tells the channel of a completion, once for each arming.
@@ -149,6 +187,9 @@ func (ch *channel) forget(c *cq) {
 }
 
 func (n *node) CreateChannel() (verbs.Channel, error) {
+	if n.stopped {
+		return 0, n.noPower("create_comp_channel")
+	}
 	return verbs.Channel(n.chans.add(&channel{})), nil
 }
 

@@ -208,7 +208,7 @@ func (q *qp) writeUC(p *packet, class uint8) {
 			q.skipMessage(p, "the rkey gives no access")
 			return
 		}
-		copy(dst, p.payload)
+		q.write(dst, p.payload, r.rkey)
 	}
 	r.va += uint64(n)
 	r.left -= n

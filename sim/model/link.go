@@ -1,12 +1,9 @@
 package model
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"rdmaprep/sim/verbs"
-	"rdmaprep/sim/wire"
 )
 
 // The wire between two nodes.
@@ -15,82 +12,12 @@ const (
 	linkGigabits = 100
 	frameGap     = 24 // bytes: preamble, FCS and gap between frames
 	frameHeaders = 14 + 20 + 8 + 12 + 4
-	maxFaults    = 1024
 )
 
 // link is one direction.
-type link struct{ free time.Duration }
-
-// fault is a fault line in force.
-type fault struct {
-	verbs.Fault
-	from, to int // node, -1 for any
-	seen     int
-	used     int
-}
-
-// Inject puts a fault line in force.
-func (b *Bench) Inject(f verbs.Fault) error {
-	switch f.Kind {
-	case verbs.FaultLinkDown, verbs.FaultLinkUp:
-		n := b.node(f.Node)
-		if n == nil {
-			return fmt.Errorf("fault: no node %q", f.Node)
-		}
-		b.setLink(n, f.Kind == verbs.FaultLinkUp)
-		return nil
-	case verbs.FaultDrop, verbs.FaultDelay:
-	default:
-		return fmt.Errorf("fault: unknown kind %d", f.Kind)
-	}
-	x := &fault{Fault: f, from: -1, to: -1}
-	for _, end := range []struct {
-		name string
-		at   *int
-	}{{f.From, &x.from}, {f.To, &x.to}} {
-		if end.name == "" {
-			continue
-		}
-		n := b.node(end.name)
-		if n == nil {
-			return fmt.Errorf("fault: no node %q", end.name)
-		}
-		*end.at = n.index
-	}
-	if !knownMatch(f.Match) {
-		return fmt.Errorf("fault: %q is no kind of packet (%v) and no opcode such as SEND_ONLY", f.Match, verbs.PacketKinds())
-	}
-	if f.Kind == verbs.FaultDelay && f.Delay <= 0 {
-		return fmt.Errorf("fault: a delay must be above 0, not %s", f.Delay)
-	}
-	if len(b.faults) >= maxFaults {
-		return fmt.Errorf("fault: at most %d fault lines", maxFaults)
-	}
-	b.faults = append(b.faults, x)
-	return nil
-}
-
-func knownMatch(match string) bool {
-	if slices.Contains(verbs.PacketKinds(), match) {
-		return true
-	}
-	for op := range 256 {
-		if wire.Opcode(op).Known() && wire.Opcode(op).Operation() == match {
-			return true
-		}
-	}
-	return false
-}
-
-func (f *fault) matches(p *packet) bool {
-	if f.from >= 0 && f.from != int(p.from) || f.to >= 0 && f.to != int(p.to) {
-		return false
-	}
-	if f.HasPSN && p.psn != psnAdd(p.base, f.PSN) {
-		return false
-	}
-	info := p.info()
-	return info.Is(f.Match)
+type link struct {
+	free time.Duration // when the sender can put the next frame on it
+	held []held        // packets that a fault line holds back
 }
 
 // setLink is link_down and link_up. A port that goes down does not move a
@@ -100,11 +27,11 @@ func (b *Bench) setLink(n *node, up bool) {
 		return
 	}
 	n.up = up
-	e := verbs.AsyncEvent{Type: verbs.EventPortErr, Port: 1}
+	e, why := verbs.AsyncEvent{Type: verbs.EventPortErr, Port: 1}, "link down"
 	if up {
-		e.Type = verbs.EventPortActive
+		e.Type, why = verbs.EventPortActive, "link up"
 	}
-	b.traceFault(n, up)
+	b.traceFault(n, why)
 	b.raise(n, e, nil, len(b.trace)-1)
 }
 
@@ -112,14 +39,20 @@ func (b *Bench) setLink(n *node, up bool) {
 func (b *Bench) transmit(q *qp, p *packet, cause int) {
 	q.node.counters.add(cntSentPackets)
 	p.trace = -1
+	connected := p.to >= 0 && b.nodes[p.from].up
+	var x fate
+	if connected && len(b.faults) > 0 {
+		x = b.fateOf(p)
+		p.corrupt = x.corrupt
+	}
 	if b.tracing {
 		b.tracePacket(q, p, cause)
 	}
-	if p.to < 0 {
+	switch {
+	case p.to < 0:
 		b.lost(p, "nobody has the address")
 		return
-	}
-	if !b.nodes[p.from].up {
+	case !connected:
 		b.lost(p, "the link is down")
 		return
 	}
@@ -127,22 +60,31 @@ func (b *Bench) transmit(q *qp, p *packet, cause int) {
 	bits := time.Duration(frameHeaders+frameGap+len(p.payload)) * 8
 	l.free = max(l.free, b.now) + bits/linkGigabits
 	at := l.free + linkLatency
-	for _, f := range b.faults {
-		if !f.matches(p) || (f.Count > 0 && f.used >= f.Count) {
-			continue
-		}
-		if f.seen++; f.seen <= f.Skip {
-			continue
-		}
-		f.used++
-		if f.Kind == verbs.FaultDrop {
-			b.lost(p, "a fault line drops it")
-			return
-		}
-		at += f.Delay
-		b.traceDelayed(p, f.Delay)
+	if b.mayReorder() {
+		at = q.skewed(at)
+	}
+	if x.drop {
+		b.lost(p, "a fault line drops it")
+		return
+	}
+	if x.corrupt {
+		b.traceOnWire(p, "a bit is flipped on the way", nil)
+	}
+	if x.delay > 0 {
+		at += x.delay
+		b.traceOnWire(p, "delayed by "+x.delay.String(), nil)
+	}
+	if len(x.copies) > 0 {
+		b.duplicate(p, at, x.copies)
+	}
+	if x.behind > 0 {
+		b.hold(l, p, at, x.behind)
+		return
 	}
 	b.queue.Push(at, event{kind: evArrive, pkt: p})
+	if len(l.held) > 0 {
+		b.passed(l, at)
+	}
 }
 
 // lost ends a packet on the wire.
@@ -154,11 +96,20 @@ func (b *Bench) lost(p *packet, why string) {
 // arrive hands a packet to the queue pair that it names.
 func (b *Bench) arrive(p *packet) {
 	n := b.nodes[p.to]
-	if !n.up {
+	switch {
+	case n.stopped:
+		b.lost(p, "the host is stopped")
+		return
+	case !n.up:
 		b.lost(p, "the link is down")
 		return
 	}
 	n.counters.add(cntReceivedPackets)
+	if p.corrupt {
+		n.counters.add(cntBadICRC)
+		b.lost(p, "its ICRC does not match")
+		return
+	}
 	q := n.qpOfNum(p.dstQP)
 	if q == nil {
 		b.lost(p, "no queue pair has that number")

@@ -28,7 +28,9 @@ type node struct {
 
 	events   []verbs.AsyncEvent
 	counters counters
-	closed   bool
+	late     []placement // relaxed-ordering data that is not in memory yet
+	stopped  bool        // the host has no power
+	epoch    int         // how often it came back
 }
 
 // domain is a protection domain.
@@ -36,6 +38,11 @@ type domain struct{ users int }
 
 func refuse(op string, errno syscall.Errno, why string) error {
 	return &verbs.Error{Op: op, Errno: errno, Why: why}
+}
+
+// noPower is what the calls that need nothing else say on a stopped host.
+func (n *node) noPower(op string) error {
+	return refuse(op, syscall.ENODEV, n.name+" is stopped: restart it first")
 }
 
 func deviceLimits(prof *Profile) verbs.DeviceAttr {
@@ -106,6 +113,9 @@ func (n *node) QueryGID(port uint8, index int) (verbs.GID, error) {
 }
 
 func (n *node) AllocPD() (verbs.PD, error) {
+	if n.stopped {
+		return 0, n.noPower("alloc_pd")
+	}
 	if n.pds.count >= n.limits.MaxPD {
 		return 0, refuse("alloc_pd", syscall.ENOMEM, fmt.Sprintf("max_pd is %d", n.limits.MaxPD))
 	}
@@ -191,7 +201,5 @@ func (n *node) GetAsyncEvent() (verbs.AsyncEvent, bool, error) {
 // in libibverbs, which is not modelled.
 func (n *node) AckAsyncEvent(verbs.AsyncEvent) error { return nil }
 
-func (n *node) Close() error {
-	n.closed = true
-	return nil
-}
+// Close does nothing: the Bench holds a node's memory.
+func (n *node) Close() error { return nil }

@@ -24,6 +24,7 @@ type packet struct {
 	payload  []byte
 	from, to int16 // nodes
 	tooMany  bool  // arrived beyond max_dest_rd_atomic
+	corrupt  bool  // a bit flipped on the way
 	trace    int   // its event on the wire
 	next     *packet
 }

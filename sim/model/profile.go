@@ -141,6 +141,25 @@ type Profile struct {
 	// acknowledgement, not only of signaled ones and of the last that is ready.
 	// rxe_req.c init_req_packet.
 	AckEveryMessage bool
+	// AckAtOnce: every request that asks for an acknowledgement gets one of its
+	// own. rxe_resp.c acknowledge.
+	AckAtOnce bool
+	// NoCredits: acknowledgements tell of no credits (code 31), and the
+	// requester obeys none. rxe_resp.c send_ack, rxe_hdr.h AETH_ACK_UNLIMITED.
+	NoCredits bool
+	// RNR25Short: RNR timer code 25 is 61.41 ms, not 61.44. rxe_comp.c
+	// rnrnak_usec.
+	RNR25Short bool
+	// BindAnyPD: a bind does not compare the region's protection domain, nor for
+	// type 1 the window's, with the queue pair's. rxe_mw.c rxe_check_bind_mw.
+	BindAnyPD bool
+	// FreeWindowInvHangs: LOCAL_INV of a type 2 window that is not bound
+	// dereferences a nil pointer; the task dies and nothing more comes from the
+	// queue. rxe_mw.c rxe_do_invalidate_mw, measured on 6.1.
+	FreeWindowInvHangs bool
+	// DestroyWaitsForWindow: destroy_qp under a bound type 2 window waits 50
+	// seconds for it. rxe_pool.c __rxe_cleanup.
+	DestroyWaitsForWindow bool
 	// NoLengthCheck: packet lengths are not compared with the path MTU.
 	// rxe_resp.c check_length.
 	NoLengthCheck bool
@@ -162,6 +181,8 @@ func rxe61Profile() Profile {
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
+		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
+		DestroyWaitsForWindow: true,
 	}
 }
 

@@ -87,5 +87,11 @@ var switches = []Switch{
 	{Name: "InlineRaisesSGE", Source: "rxe_qp.c rxe_qp_init_req", Learn: "max_inline_data and max_send_sge share their room."},
 	{Name: "QKeyHighBitSent", Source: "rxe_req.c init_req_packet", Learn: "A Q_Key with the high bit set goes out as it is instead of the queue pair's own."},
 	{Name: "AckEveryMessage", Source: "rxe_req.c init_req_packet", Learn: "Every message is acknowledged, signaled or not."},
+	{Name: "AckAtOnce", Source: "rxe_resp.c acknowledge", Learn: "rxe answers every message by itself; other responders let one acknowledgement stand for a burst."},
+	{Name: "NoCredits", Source: "rxe_resp.c send_ack, rxe_hdr.h AETH_ACK_UNLIMITED", Learn: "With rxe a sender never knows how many receives are posted, and finds out by RNR NAK."},
+	{Name: "RNR25Short", Source: "rxe_comp.c rnrnak_usec", Learn: "Timer code 25 is 61.41 ms here, 61.44 in the table."},
+	{Name: "BindAnyPD", Source: "rxe_mw.c rxe_check_bind_mw", Learn: "rxe 6.1 lets a window be bound across protection domains; NICs give MW_BIND_ERR."},
+	{Name: "FreeWindowInvHangs", Source: "rxe_mw.c rxe_do_invalidate_mw", Learn: "Invalidating a window that is not bound crashes the kernel's task on rxe: never do it on a shared machine."},
+	{Name: "DestroyWaitsForWindow", Source: "rxe_pool.c __rxe_cleanup", Learn: "Deallocate or invalidate type 2 windows before their queue pair, or destroy_qp takes 50 seconds."},
 	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length", Learn: "Peers that disagree on the path MTU are not caught by length."},
 }

@@ -47,6 +47,8 @@ type qp struct {
 	kicked    bool // a doorbell is on its way
 	gone      bool // destroyed
 	pumpCause int
+	skew      time.Duration // under a seed: how much longer its way is
+	lastAt    time.Duration // when its last packet arrives
 	pool      *packetPool
 }
 
@@ -61,16 +63,16 @@ const (
 	fxPump                           // come back when the link has room
 	fxState                          // the state changed
 	fxReorder                        // a permitted reordering was taken
-	fxMemory                         // memory was written or read
 )
 
 // timerKind names a queue pair's timers.
 type timerKind uint8
 
 const (
-	timerAck  timerKind = iota // the local ACK timeout
-	timerRNR                   // the wait after an RNR NAK
-	timerRead                  // the responder's READ latency
+	timerAck   timerKind = iota // the local ACK timeout
+	timerRNR                    // the wait after an RNR NAK
+	timerRead                   // the responder's READ latency
+	timerReply                  // acknowledgements that go out together
 	numTimers
 )
 
@@ -107,6 +109,7 @@ const (
 	inPump
 	inModify // attr and mask, checked already
 	inFatal  // its CQ died
+	inDestroy
 )
 
 type input struct {
@@ -134,6 +137,8 @@ func (q *qp) step(in input) {
 			q.rnrTimeout()
 		case timerRead:
 			q.readReady()
+		case timerReply:
+			q.sendAck()
 		}
 	case inPump:
 		if in.pump == pumpRequests {
@@ -150,6 +155,8 @@ func (q *qp) step(in input) {
 				q.async(verbs.EventQPFatal)
 			}
 		}
+	case inDestroy:
+		q.sendAck()
 	}
 }
 
@@ -347,6 +354,7 @@ func (q *qp) roundRD(n uint8) uint8 {
 
 // reset forgets everything but the attributes of creation.
 func (q *qp) reset() {
+	q.sendAck()
 	if q.state != verbs.RESET {
 		q.setState(verbs.RESET, "modify_qp")
 	}
@@ -369,6 +377,7 @@ func (q *qp) reset() {
 
 // toError is every way into ERR: what waits is flushed in order.
 func (q *qp) toError(why string) {
+	q.sendAck() // of what was executed before
 	q.setState(verbs.ERR, why)
 	q.setTimer(timerAck, 0)
 	q.setTimer(timerRNR, 0)

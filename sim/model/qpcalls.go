@@ -1,8 +1,10 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"syscall"
+	"time"
 
 	"rdmaprep/sim/verbs"
 )
@@ -221,16 +223,28 @@ func (q *qp) checkAttrs(a *verbs.QPAttr, mask verbs.QPAttrMask, next verbs.QPSta
 	return nil
 }
 
+// windowWait is how long rxe waits for a window to let go of a queue pair
+// (rxe_pool.c __rxe_cleanup).
+const windowWait = 50 * time.Second
+
+// DestroyQP takes a queue pair away; what it holds is discarded without a
+// completion.
 func (n *node) DestroyQP(h verbs.QP) error {
 	q := n.qps.get(uint32(h))
 	if q == nil {
 		return refuse("destroy_qp", syscall.ENOENT, "no such queue pair")
+	}
+	if q.windows > 0 && n.prof.DestroyWaitsForWindow {
+		if err := n.bench.Advance(context.Background(), windowWait); err != nil {
+			return err
+		}
 	}
 	for _, w := range n.mws.rows {
 		if w != nil && w.q == q {
 			w.unbind()
 		}
 	}
+	n.bench.step(q, input{kind: inDestroy}, -1)
 	q.life++
 	q.resp.stop(q.pool)
 	n.bench.forget(q)

@@ -18,6 +18,9 @@ func (q *qp) executeRead(p *packet) {
 	}
 	r.msn = psnAdd(r.msn, 1) // at the start of execution, C9-148
 	r.epsn = psnAdd(p.psn, q.packetsOf(p.length))
+	if q.prof.NoDestRDAtomicLimit {
+		q.keep(result{psn: p.psn, last: psnAdd(r.epsn, psnMask), read: true})
+	}
 	q.beginRead(p, r.msn)
 }
 
@@ -31,6 +34,7 @@ func (q *qp) packetsOf(length uint32) uint32 {
 // beginRead starts an answer; its first byte is fetched after the READ latency,
 // or later if a seed says so.
 func (q *qp) beginRead(p *packet, msn uint32) {
+	q.sendAck() // of what came before: it would wait behind the READ
 	d := readLatency
 	more, late := q.drawLate()
 	d += readLatency * time.Duration(more)
@@ -69,6 +73,7 @@ func (q *qp) pumpRead() {
 func (q *qp) readPacket() bool {
 	j := &q.resp.job
 	n := min(j.left, q.mtu)
+	q.node.settle()
 	var src []byte
 	if n > 0 {
 		var ok bool
@@ -89,7 +94,7 @@ func (q *qp) readPacket() bool {
 		op = opReadLast
 	}
 	p := q.responsePacket(op, j.psn)
-	p.syndrome, p.msn = synACK, j.msn
+	p.syndrome, p.msn = q.ackSyndrome(), j.msn
 	copy(p.room(int(n)), src)
 	fx := q.emit(fxSend)
 	fx.pkt, fx.cause = p, j.cause

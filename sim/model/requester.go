@@ -36,6 +36,7 @@ type sendWQE struct {
 	status      verbs.WCStatus
 	first, last uint32 // PSNs
 	rnext       uint32 // READ: the response that comes next
+	ssn         uint32 // number of the message, from 1
 	draw        gatherDraw
 	trace       int
 }
@@ -43,6 +44,16 @@ type sendWQE struct {
 func (w *sendWQE) reads() bool {
 	switch w.wr.Opcode {
 	case verbs.WRRDMARead, verbs.WRAtomicCmpAndSwp, verbs.WRAtomicFetchAdd:
+		return true
+	}
+	return false
+}
+
+// takesReceive tells the messages that consume a receive request, and with it
+// a credit.
+func (w *sendWQE) takesReceive() bool {
+	switch w.wr.Opcode {
+	case verbs.WRSend, verbs.WRSendWithImm, verbs.WRSendWithInv, verbs.WRRDMAWriteWithImm:
 		return true
 	}
 	return false
@@ -56,6 +67,7 @@ func (w *sendWQE) localOp() bool {
 type requester struct {
 	next      uint64 // the request whose packets go out now
 	psn       uint32 // of the next packet
+	ssn       uint32 // of the latest message that began
 	top       uint32 // one above the highest PSN ever sent
 	sinceReq  uint32 // packets since one asked for an acknowledgement
 	waitRNR   bool
@@ -138,6 +150,9 @@ func (q *qp) start(w *sendWQE) bool {
 	if w.reads() && q.comp.reading >= int(q.attr.MaxRDAtomic) {
 		return false
 	}
+	if !q.hasCredit(w, q.req.ssn+1) {
+		return false
+	}
 	if !w.reads() && !q.mayGather(w) {
 		return false
 	}
@@ -156,8 +171,22 @@ func (q *qp) start(w *sendWQE) bool {
 	w.first = q.req.psn
 	w.last = psnAdd(w.first, packets-1)
 	w.rnext = w.first
+	q.req.ssn++
+	w.ssn = q.req.ssn
+	if !w.takesReceive() {
+		q.comp.lsn = psnAdd(q.comp.lsn, 1)
+	}
 	w.phase = active
 	return true
+}
+
+// hasCredit applies the responder's end-to-end credits: a message that takes a
+// receive request may be at most one beyond those that the responder has told
+// of; that one goes out limited, and asks for news (IBTA 9.7.7.2, as
+// rvt_rc_credit_avail of the kernel).
+func (q *qp) hasCredit(w *sendWQE, ssn uint32) bool {
+	return !q.rc || q.comp.unlimited || q.prof.NoCredits || !w.takesReceive() ||
+		psnDiff(ssn, psnAdd(q.comp.lsn, 1)) <= 0
 }
 
 // unsupported refuses what the queue pair's type cannot do.
@@ -323,7 +352,7 @@ func (q *qp) asksAck(w *sendWQE) bool {
 		return true
 	}
 	n := q.sq.at(q.req.next + 1)
-	return n.reads() || n.localOp() || n.wr.Flags&verbs.SendFence != 0 || n.phase != posted ||
+	return n.reads() || !q.hasCredit(n, q.req.ssn+1) || n.localOp() || n.wr.Flags&verbs.SendFence != 0 || n.phase != posted ||
 		q.unsupported(n) != verbs.WCSuccess || q.checkGather(n) != verbs.WCSuccess || q.readsInto(n)
 }
 

@@ -36,8 +36,13 @@ type responder struct {
 	held     []*packet // requests that wait behind a READ
 	heldHead int
 	answers  []*packet // responses that wait behind a READ
-	atomics  []atomicResult
-	atomicAt int
+	results  []result  // of the latest READs and atomics
+	resultAt int
+
+	acks     int    // acknowledgements that wait to go out as one
+	ackPSN   uint32 // what they acknowledge
+	ackPrev  uint32 // what all but the latest acknowledge
+	ackCause int
 }
 
 // readJob is a READ that is being answered.
@@ -51,13 +56,6 @@ type readJob struct {
 	left                uint32
 	msn                 uint32
 	cause               int
-}
-
-// atomicResult is kept so that a repeated atomic gets its first answer.
-type atomicResult struct {
-	psn      uint32
-	original uint64
-	msn      uint32
 }
 
 // stop lets go of everything that waits.
@@ -179,20 +177,21 @@ func (q *qp) duplicate(p *packet) {
 	r := &q.resp
 	switch p.op & operationBits {
 	case opReadRequest:
+		if q.prof.NoDestRDAtomicLimit && q.kept(p.psn, true) == nil {
+			q.node.bench.traceRefused(q, p, "a repeated READ that is no longer remembered")
+			return
+		}
 		if _, ok := q.node.remote(q, p.rkey, p.va, uint64(p.length), verbs.AccessRemoteRead); !ok && p.length > 0 {
 			return
 		}
 		q.beginRead(p, r.msn)
 		r.job.again = true
 	case opCompareSwap, opFetchAdd:
-		for i := range r.atomics {
-			if a := &r.atomics[i]; a.psn == p.psn {
-				q.answerAtomic(a)
-				return
-			}
+		if x := q.kept(p.psn, false); x != nil {
+			q.answerAtomic(x)
 		}
 	default:
-		q.answer(synACK, psnAdd(r.epsn, psnMask))
+		q.answer(q.ackSyndrome(), psnAdd(r.epsn, psnMask))
 	}
 }
 
@@ -232,61 +231,6 @@ func (q *qp) permitted(class uint8) bool {
 		return a&verbs.AccessRemoteAtomic != 0
 	}
 	return true
-}
-
-// answer sends an acknowledgement or NAK.
-func (q *qp) answer(syndrome uint8, psn uint32) {
-	p := q.responsePacket(opAcknowledge, psn)
-	p.syndrome = syndrome
-	q.respond(p)
-}
-
-func (q *qp) responsePacket(op uint8, psn uint32) *packet {
-	p := q.pool.get()
-	p.op = op
-	p.from, p.to = int16(q.node.index), q.peer
-	p.srcQP, p.dstQP = q.num, q.attr.DestQPN
-	p.psn, p.base = psn, q.attr.RQPSN
-	p.msn = q.resp.msn
-	return p
-}
-
-// respond keeps responses in the order of their PSNs: behind a READ that is
-// still being answered they wait.
-func (q *qp) respond(p *packet) {
-	if q.resp.job.active {
-		p.trace = q.cause
-		q.resp.answers = append(q.resp.answers, p)
-		return
-	}
-	q.emit(fxSend).pkt = p
-}
-
-// reject is a NAK of class C: the request fails at the peer, this side goes to
-// ERR. A held receive request completes with status; without one there is an
-// asynchronous event.
-func (q *qp) reject(syndrome uint8, status verbs.WCStatus, event verbs.EventType) {
-	q.rejectAt(q.resp.epsn, syndrome, status, event)
-}
-
-func (q *qp) rejectAt(psn uint32, syndrome uint8, status verbs.WCStatus, event verbs.EventType) {
-	if q.resp.job.active { // its answer must not overtake the READ's
-		q.finishReadNow()
-	}
-	q.answer(syndrome, psn)
-	if q.resp.have {
-		q.completeRecv(verbs.WC{Status: status}, true)
-	} else if !q.prof.NoAccessEvent {
-		q.async(event)
-	}
-	q.toError("it rejected a request")
-}
-
-// noReceive answers a request that finds no receive request.
-func (q *qp) noReceive() {
-	q.resp.rnrWait = true
-	q.node.counters.add(cntOutOfBuffer)
-	q.answer(synRNR|q.attr.MinRNRTimer&31, q.resp.epsn)
 }
 
 func (q *qp) executeSend(p *packet, class uint8) {
@@ -349,7 +293,7 @@ func (q *qp) executeWrite(p *packet, class uint8) {
 			q.rejectAccess()
 			return
 		}
-		copy(dst, p.payload)
+		q.write(dst, p.payload, r.rkey)
 	}
 	r.va += uint64(n)
 	r.left -= n
@@ -376,7 +320,7 @@ func (q *qp) accepted(p *packet, class uint8) {
 		q.messageDone(p, class)
 	}
 	if p.ackReq && q.rc && q.state != verbs.ERR {
-		q.answer(synACK, p.psn)
+		q.ack(p.psn)
 	}
 }
 
@@ -472,7 +416,7 @@ func (q *qp) scatter(pd *domain, sgl []verbs.SGE, off uint32, data []byte) scatt
 		if bad != localOK {
 			return scatterBad
 		}
-		copy(dst, data[:n])
+		q.write(dst, data[:n], s.LKey)
 		data = data[n:]
 		off = 0
 	}

@@ -20,6 +20,12 @@ func (t *table[T]) get(handle uint32) *T {
 	return t.rows[handle-1]
 }
 
+// clear removes everything; what was given out stays given out.
+func (t *table[T]) clear() {
+	clear(t.rows)
+	t.count = 0
+}
+
 func (t *table[T]) remove(handle uint32) {
 	t.rows[handle-1] = nil
 	t.count--

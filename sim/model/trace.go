@@ -1,9 +1,6 @@
 package model
 
 import (
-	"fmt"
-	"time"
-
 	"rdmaprep/sim/verbs"
 	"rdmaprep/sim/wire"
 )
@@ -76,24 +73,21 @@ func (b *Bench) traceRefused(q *qp, p *packet, why string) {
 	})
 }
 
-func (b *Bench) traceDelayed(p *packet, d time.Duration) {
+// traceOnWire notes what a fault line did to a packet, with the frame of a
+// copy that it made.
+func (b *Bench) traceOnWire(p *packet, why string, frame []byte) {
 	if b.tracing {
 		b.record(verbs.TraceEvent{
 			Kind: verbs.TraceFault, Cause: p.trace, Node: b.nodeName(p.from), Peer: b.nodeName(p.to),
-			Packet: p.info(), Why: fmt.Sprintf("delayed by %s", d),
+			Frame: frame, Packet: p.info(), Why: why,
 		})
 	}
 }
 
-func (b *Bench) traceFault(n *node, up bool) {
-	if !b.tracing {
-		return
+func (b *Bench) traceFault(n *node, why string) {
+	if b.tracing {
+		b.record(verbs.TraceEvent{Kind: verbs.TraceFault, Cause: -1, Node: n.name, Why: why})
 	}
-	why := "link down"
-	if up {
-		why = "link up"
-	}
-	b.record(verbs.TraceEvent{Kind: verbs.TraceFault, Cause: -1, Node: n.name, Why: why})
 }
 
 func (b *Bench) traceComplete(q *qp, fx *effect) {
@@ -115,7 +109,7 @@ func (b *Bench) traceAsync(n *node, e verbs.AsyncEvent, q *qp, cause int) {
 }
 
 var timerNames = [numTimers]string{
-	"local ACK timeout", "end of the wait after an RNR NAK", "a READ's data is fetched",
+	"local ACK timeout", "end of the wait after an RNR NAK", "a READ's data is fetched", "acknowledgements go out as one",
 }
 
 func (b *Bench) traceTimer(q *qp, k timerKind) int {
@@ -164,8 +158,14 @@ func (b *Bench) frame(p *packet) []byte {
 	w.ImmDt.Data = p.imm
 	w.IETH.RKey = p.rkey
 	w.Payload = p.payload
-	return wire.AppendFrame(nil, &w)
+	frame := wire.AppendFrame(nil, &w)
+	if p.corrupt { // the last byte that the ICRC covers
+		frame[len(frame)-icrcBytes-1] ^= 1
+	}
+	return frame
 }
+
+const icrcBytes = 4
 
 func macOf(node int) wire.MAC { return wire.MAC{0x02, 0, 0, 0, 0, byte(node + 1)} }
 

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"rdmaprep/sim/model"
 	"rdmaprep/sim/script"
+	"rdmaprep/sim/verbs"
 	"rdmaprep/sim/wire"
 )
 
@@ -48,6 +50,17 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// corrupted are the packets in which a fault line flipped a bit.
+func corrupted(trace []verbs.TraceEvent) map[int]bool {
+	out := map[int]bool{}
+	for _, e := range trace {
+		if e.Kind == verbs.TraceFault && e.Why == "a bit is flipped on the way" {
+			out[e.Cause] = true
+		}
+	}
+	return out
+}
+
 // runScript returns "" if every line of a script holds.
 func runScript(name, profile, source string) string {
 	sc, err := script.Parse(name, []byte("script 1\n"+source))
@@ -64,13 +77,16 @@ func runScript(name, profile, source string) string {
 	if err != nil {
 		return err.Error()
 	}
+	flipped := corrupted(b.Trace())
 	for _, e := range b.Trace() {
 		var p wire.Packet
 		if len(e.Frame) == 0 {
 			continue
 		}
-		if err := wire.Decode(e.Frame, &p); err != nil { // the ICRC as well
-			return fmt.Sprintf("event %d: the frame does not decode: %v", e.Seq, err)
+		err := wire.Decode(e.Frame, &p) // the ICRC as well
+		var bad *wire.ICRCError
+		if flipped[e.Seq] != errors.As(err, &bad) || err != nil && bad == nil {
+			return fmt.Sprintf("event %d, corrupted %t: decoding the frame says %v", e.Seq, flipped[e.Seq], err)
 		}
 		if !strings.HasSuffix(p.BTH.Opcode.String(), "_"+e.Packet.Opcode) || p.BTH.PSN != e.Packet.PSN || len(p.Payload) != e.Packet.Payload {
 			return fmt.Sprintf("event %d: the frame says %s %d %d, the event %v", e.Seq, p.BTH.Opcode.Short(), p.BTH.PSN, len(p.Payload), e.Packet)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -26,6 +27,8 @@ type capturedFrame struct {
 	from  string // file, line, profile and event
 	frame []byte
 	sent  verbs.PacketInfo // what the model says that it sent
+	// flipped: a fault line flipped a bit, so that the ICRC must not match.
+	flipped bool
 }
 
 // TestTsharkTranscripts writes what crosses the wire in every transcript, under
@@ -96,9 +99,11 @@ func transcriptFrames(t *testing.T, file string) []capturedFrame {
 			if _, _, err := script.RunAll(context.Background(), b, sc); err != nil {
 				t.Fatal(err)
 			}
+			flipped := corrupted(b.Trace())
 			for _, e := range b.Trace() {
-				if e.Kind == verbs.TracePacket {
-					out = append(out, capturedFrame{fmt.Sprintf("%s %s event %d", d.Pos, profile, e.Seq), e.Frame, e.Packet})
+				if len(e.Frame) > 0 {
+					from := fmt.Sprintf("%s %s event %d", d.Pos, profile, e.Seq)
+					out = append(out, capturedFrame{from, e.Frame, e.Packet, flipped[e.Seq]})
 				}
 			}
 			if err := b.Close(); err != nil {
@@ -224,8 +229,9 @@ func dissect(t *testing.T, path string, frames []capturedFrame) [][]string {
 func compareRow(t *testing.T, f capturedFrame, row []string) wire.Opcode {
 	t.Helper()
 	var p wire.Packet
-	if err := wire.Decode(f.frame, &p); err != nil {
-		t.Errorf("%s: %v", f.from, err)
+	err := wire.Decode(f.frame, &p)
+	if bad := (*wire.ICRCError)(nil); f.flipped != errors.As(err, &bad) || err != nil && bad == nil {
+		t.Errorf("%s: corrupted %t, decoding says %v", f.from, f.flipped, err)
 		return 0
 	}
 	is := verbs.PacketInfo{
@@ -242,7 +248,7 @@ func compareRow(t *testing.T, f capturedFrame, row []string) wire.Opcode {
 	if want := fmt.Sprintf("0x%08x", sent); row[1] != want {
 		t.Errorf("%s %v: tshark's ICRC is %s, sent %s", f.from, p.BTH.Opcode, row[1], want)
 	}
-	if want := plainICRC(f.frame[14:]); sent != want {
+	if want := plainICRC(f.frame[14:]); (sent != want) != f.flipped {
 		t.Errorf("%s %v: the ICRC sent is 0x%08x, computed 0x%08x", f.from, p.BTH.Opcode, sent, want)
 	}
 	for i, c := range tsharkColumns {

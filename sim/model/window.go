@@ -83,7 +83,7 @@ func (n *node) throughWindow(q *qp, rkey uint32, addr, length uint64, need verbs
 }
 
 // bindError checks a bind; "" if it may be done.
-func (q *qp) bindError(w *window, b *verbs.MWBind, newKey uint32) string {
+func (q *qp) bindError(w *window, b *verbs.MWBind) string {
 	m := q.node.mrs.get(uint32(b.MR))
 	switch {
 	case w == nil:
@@ -92,7 +92,7 @@ func (q *qp) bindError(w *window, b *verbs.MWBind, newKey uint32) string {
 		return ""
 	case m == nil:
 		return "no such region"
-	case w.pd != q.pd || m.pd != q.pd:
+	case w.pd != q.pd && (w.typ == verbs.MWType2 || !q.prof.BindAnyPD) || m.pd != q.pd && !q.prof.BindAnyPD:
 		return "window, region and queue pair are of different protection domains"
 	case m.access&verbs.AccessMWBind == 0:
 		return "the region lacks MW_BIND"
@@ -108,8 +108,6 @@ func (q *qp) bindError(w *window, b *verbs.MWBind, newKey uint32) string {
 		return "the type 2 window is bound; invalidate it first"
 	case w.typ == verbs.MWType2 && b.Length == 0:
 		return "a type 2 window of no bytes"
-	case w.typ == verbs.MWType2 && newKey&0xff == w.rkey&0xff:
-		return "the new key must differ in its low byte"
 	}
 	return ""
 }
@@ -120,7 +118,7 @@ func (q *qp) startLocal(w *sendWQE) bool {
 	w.first, w.last = q.req.psn, q.req.psn
 	if w.wr.Opcode == verbs.WRBindMW {
 		mw := q.node.mws.get(uint32(w.wr.MW))
-		if q.bindError(mw, &w.wr.Bind, w.wr.BindRKey) != "" {
+		if q.bindError(mw, &w.wr.Bind) != "" {
 			q.fail(w, verbs.WCMWBindErr)
 			return true
 		}
@@ -132,6 +130,9 @@ func (q *qp) startLocal(w *sendWQE) bool {
 		if q.sq.at(i).phase != done {
 			return false
 		}
+	}
+	if q.prof.FreeWindowInvHangs && q.freeWindow(w.wr.InvRKey) {
+		return false
 	}
 	if !q.localInvalidate(w.wr.InvRKey) {
 		status := verbs.WCMWBindErr
@@ -162,6 +163,12 @@ func (q *qp) bind(w *window, b *verbs.MWBind, key uint32) {
 		w.q = q
 		q.windows++
 	}
+}
+
+// freeWindow tells whether a key names a type 2 window that is not bound.
+func (q *qp) freeWindow(rkey uint32) bool {
+	w := q.node.mws.get(q.node.handleOfKey(rkey, firstWindowIndex))
+	return w != nil && w.rkey == rkey && w.typ == verbs.MWType2 && w.mr == nil
 }
 
 func (q *qp) windowOf(rkey uint32) *window {

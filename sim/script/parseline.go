@@ -65,7 +65,18 @@ func (p *parser) timeLine(words []word) {
 	}
 }
 
-var faultVerbs = []string{"drop", "delay", "link_down", "link_up"}
+// wireFaults are the faults of packets on their way, nodeFaults those of a node.
+var (
+	wireFaults = map[string]verbs.FaultKind{
+		"drop": verbs.FaultDrop, "delay": verbs.FaultDelay, "duplicate": verbs.FaultDuplicate,
+		"reorder": verbs.FaultReorder, "corrupt": verbs.FaultCorrupt,
+	}
+	nodeFaults = map[string]verbs.FaultKind{
+		"link_down": verbs.FaultLinkDown, "link_up": verbs.FaultLinkUp,
+		"peer_stop": verbs.FaultPeerStop, "peer_restart": verbs.FaultPeerRestart,
+	}
+	faultVerbs = append(append(sortedKeys(wireFaults), "cq_stall"), sortedKeys(nodeFaults)...)
+)
 
 // fault reads the fault lines.
 func (p *parser) fault(words []word) {
@@ -74,21 +85,58 @@ func (p *parser) fault(words []word) {
 		return
 	}
 	w := words[1]
-	switch w.text {
-	case "link_down", "link_up":
-		if !p.count(words, 3, "a node") || !p.node(words[2]) {
-			return
-		}
-		f := verbs.Fault{Kind: verbs.FaultLinkDown, Node: words[2].text}
-		if w.text == "link_up" {
-			f.Kind = verbs.FaultLinkUp
-		}
-		p.add(&faultStmt{text: "fault " + w.text + " " + f.Node, f: f})
-	case "drop", "delay":
-		p.wireFault(words)
-	default:
-		p.fail(w.off, w.text, "one of "+strings.Join(faultVerbs, ", "), faultVerbs)
+	if kind, ok := wireFaults[w.text]; ok {
+		p.wireFault(words, kind)
+		return
 	}
+	if kind, ok := nodeFaults[w.text]; ok {
+		if p.count(words, 3, "a node") && p.node(words[2]) {
+			f := verbs.Fault{Kind: kind, Node: words[2].text}
+			p.add(&faultStmt{text: "fault " + w.text + " " + f.Node, f: f})
+		}
+		return
+	}
+	if w.text == "cq_stall" {
+		p.stallFault(words)
+		return
+	}
+	p.fail(w.off, w.text, "one of "+strings.Join(faultVerbs, ", "), faultVerbs)
+}
+
+// stallFault reads fault cq_stall a.cq1 by=2ms.
+func (p *parser) stallFault(words []word) {
+	if !p.count(words, 4, "a CQ such as a.cq1 and by= with how long, such as by=2ms") {
+		return
+	}
+	node, name, dotted := strings.Cut(words[2].text, ".")
+	if !dotted {
+		p.fail(words[2].off, words[2].text, "a CQ with its node, such as "+p.sc.nodes[0]+"."+words[2].text, nil)
+		return
+	}
+	if !p.node(word{node, words[2].off}) {
+		return
+	}
+	if _, ok := p.object(node, words[2], kCQ, true); !ok {
+		return
+	}
+	key, op, val := splitArg(words[3])
+	by := plain("by", vDur)
+	if key.text != "by" || op.text != "=" {
+		p.fail(words[3].off, words[3].text, "by= with how long, such as by=2ms", nil)
+		return
+	}
+	v, ok := p.value(by, val, "")
+	if !ok {
+		return
+	}
+	if v.dur <= 0 {
+		p.fail(words[3].off, words[3].text, "a stall above 0, such as by=2ms", nil)
+		return
+	}
+	p.add(&faultStmt{
+		text: "fault cq_stall " + words[2].text + " by=" + v.text, cq: ref{node, name},
+		f: verbs.Fault{Kind: verbs.FaultCQStall, Node: node, Delay: v.dur},
+	})
 }
 
 // direction reads a->b.
@@ -115,12 +163,16 @@ func (p *parser) packet(w word) (string, bool) {
 	return "", false
 }
 
-func (p *parser) wireFault(words []word) {
-	f := verbs.Fault{Kind: verbs.FaultDrop, Count: 1}
+func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
+	f := verbs.Fault{Kind: kind, Count: 1}
 	ks := []keySpec{num("count", maxCount), num("skip", maxCount), plain("psn", vPSN)}
-	if words[1].text == "delay" {
-		f.Kind = verbs.FaultDelay
+	switch kind {
+	case verbs.FaultDelay, verbs.FaultDuplicate:
 		ks = append(ks, plain("by", vDur))
+	case verbs.FaultReorder:
+		f.Behind = 1
+		ks = append(ks, num("behind", maxCount))
+	default:
 	}
 	if len(words) < 3 {
 		p.fail(words[1].end(), "", "a direction such as a->b", nil)
@@ -160,11 +212,17 @@ func (p *parser) wireFault(words []word) {
 			f.PSN, f.HasPSN = uint32(v.num), true
 		case "by":
 			f.Delay = v.dur
+		case "behind":
+			f.Behind = int(v.num)
 		}
 		text = append(text, key.text+"="+v.text)
 	}
-	if f.Kind == verbs.FaultDelay && f.Delay <= 0 {
+	switch {
+	case f.Kind == verbs.FaultDelay && f.Delay <= 0:
 		p.fail(words[len(words)-1].end(), "", "by= with how long, such as by=2ms", nil)
+		return
+	case f.Kind == verbs.FaultReorder && f.Behind < 1:
+		p.fail(words[len(words)-1].end(), "", "behind= with how many packets pass, at least 1", nil)
 		return
 	}
 	p.add(&faultStmt{text: strings.Join(text, " "), f: f})

@@ -64,7 +64,7 @@ func (sc *scope) names(node string, kinds objKind) []string {
 	return all
 }
 
-func sortedKeys(m map[string]int) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	all := make([]string, 0, len(m))
 	for k := range m {
 		all = append(all, k)

@@ -261,9 +261,23 @@ func (s *Session) faultLine(st *faultStmt) (Outcome, error) {
 	if !ok {
 		return Outcome{}, &MissingError{What: "fault injection"}
 	}
-	if err := f.Inject(st.f); err != nil {
+	what := st.f
+	if what.Kind == verbs.FaultCQStall {
+		cq, err := s.alive(st.cq)
+		if err != nil {
+			return Outcome{}, err
+		}
+		what.CQ = cq.cq.CQ
+	}
+	if err := f.Inject(what); err != nil {
 		return Outcome{Got: err.Error()}, nil
 	}
+	if what.Kind == verbs.FaultPeerStop {
+		for _, o := range s.order {
+			o.gone = o.gone || o.node == what.Node
+		}
+	}
+	s.quiet = false
 	s.say("", st.text, false)
 	return Outcome{OK: true, Got: "0"}, nil
 }

@@ -170,6 +170,7 @@ func (s *expectStmt) canon() string { return s.e.String() }
 type faultStmt struct {
 	text string
 	f    faultSpec
+	cq   ref // cq_stall
 }
 
 func (s *faultStmt) canon() string { return s.text }

@@ -48,23 +48,31 @@ type Fault struct {
 	// Count is how many packets it applies to; 0 is all until the end.
 	Count int
 	// Skip lets that many matching packets pass first.
-	Skip  int
-	Delay time.Duration // FaultDelay
-	Node  string        // FaultLinkDown, FaultLinkUp
+	Skip   int
+	Delay  time.Duration // FaultDelay; FaultDuplicate: the copy's; FaultCQStall: how long
+	Behind int           // FaultReorder: how many later packets pass it
+	Node   string        // the faults of a node
+	CQ     CQ            // FaultCQStall
 }
 
 // FaultKind says what a Fault does.
 type FaultKind uint8
 
-// The faults of a wire.
+// The faults of wire, host and completion queue.
 const (
-	FaultDrop FaultKind = iota + 1
-	FaultDelay
-	FaultLinkDown
-	FaultLinkUp
+	FaultDrop        FaultKind = iota + 1
+	FaultDelay                 // it arrives later
+	FaultDuplicate             // it arrives twice
+	FaultReorder               // later packets of its direction pass it
+	FaultCorrupt               // a bit flips on the way
+	FaultLinkDown              // of a node: its port
+	FaultLinkUp                // of a node
+	FaultPeerStop              // of a node: the host stops, everything on it is gone
+	FaultPeerRestart           // of a node: a new epoch, with nothing in it
+	FaultCQStall               // of a node: a CQ shows no completion for a while
 )
 
-// Faulter is a Bench whose wire can be made to fail.
+// Faulter is a Bench that can be made to fail.
 type Faulter interface {
 	Inject(Fault) error
 }
@@ -80,10 +88,9 @@ const (
 	TraceDrop                           // a frame was lost or refused; Why says how
 	TraceState                          // a queue pair changed state
 	TraceComplete                       // a completion was added to a CQ
-	TraceTimer                          // a timer was set or ran out
-	TraceMemory                         // the device wrote or read memory
+	TraceTimer                          // a timer ran out
 	TraceAsync                          // an asynchronous event was raised
-	TraceFault                          // a fault line took effect
+	TraceFault                          // a fault line took effect; a copy that it made has a Frame
 	TraceReordered                      // a permitted reordering was taken
 )
 

@@ -53,7 +53,7 @@ func (f *pcapFlags) write(events []verbs.TraceEvent) (err error) {
 	}
 	var frames []wire.TimedFrame
 	for _, e := range events {
-		if e.Kind == verbs.TracePacket {
+		if len(e.Frame) > 0 { // packets, and the copies that fault lines made
 			frames = append(frames, wire.TimedFrame{At: e.At, Frame: e.Frame})
 		}
 	}

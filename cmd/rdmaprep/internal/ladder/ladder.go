@@ -48,7 +48,7 @@ func Happened(lines []Line) []Line {
 	var out []Line
 	for _, l := range lines {
 		switch l.Event.Kind {
-		case verbs.TracePost, verbs.TraceDeliver, verbs.TraceDrop, verbs.TraceMemory:
+		case verbs.TracePost, verbs.TraceDeliver, verbs.TraceDrop:
 			continue
 		case verbs.TraceState:
 			if l.Event.From == l.Event.To {
@@ -112,7 +112,7 @@ func words(e verbs.TraceEvent) (text string, odd bool) {
 		return e.Why, true
 	case verbs.TraceFault, verbs.TraceReordered:
 		return e.Why, true
-	case verbs.TraceTimer, verbs.TraceMemory:
+	case verbs.TraceTimer:
 		return e.Why, false
 	}
 	return e.Why, false
