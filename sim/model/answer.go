@@ -164,4 +164,3 @@ func (q *qp) noReceive() {
 	q.node.counters.add(cntOutOfBuffer)
 	q.answer(synRNR|q.attr.MinRNRTimer&31, q.resp.epsn)
 }
-
