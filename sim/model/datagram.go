@@ -20,7 +20,7 @@ func (q *qp) sendDatagram(w *sendWQE) {
 		op = opSendOnlyImm
 	}
 	p := q.packetOf(w, op)
-	p.to, p.dstQP = int16(a.node), w.wr.RemoteQPN&psnMask
+	p.to, p.dstQP, p.tos = int16(a.node), w.wr.RemoteQPN&psnMask, a.attr.TrafficClass
 	p.imm = w.wr.Imm
 	p.qkey = w.wr.RemoteQKey
 	if p.qkey&(1<<31) != 0 && !q.prof.QKeyHighBitSent { // it asks for the QP's own

@@ -4,6 +4,7 @@ package model
 // their bytes. Packets are pooled; payload keeps its array between lives.
 type packet struct {
 	op       uint8 // BTH opcode with its transport
+	tos      uint8 // of the IP header
 	se       bool  // solicited event
 	ackReq   bool
 	syndrome uint8 // AETH

@@ -160,6 +160,8 @@ type Profile struct {
 	// DestroyWaitsForWindow: destroy_qp under a bound type 2 window waits 50
 	// seconds for it. rxe_pool.c __rxe_cleanup.
 	DestroyWaitsForWindow bool
+	// NoRereg: rereg_mr is not there. rxe_verbs.c rxe_dev_ops.
+	NoRereg bool
 	// NoLengthCheck: packet lengths are not compared with the path MTU.
 	// rxe_resp.c check_length.
 	NoLengthCheck bool
@@ -182,7 +184,7 @@ func rxe61Profile() Profile {
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
-		DestroyWaitsForWindow: true,
+		DestroyWaitsForWindow: true, NoRereg: true,
 	}
 }
 

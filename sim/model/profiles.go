@@ -93,5 +93,6 @@ var switches = []Switch{
 	{Name: "BindAnyPD", Source: "rxe_mw.c rxe_check_bind_mw", Learn: "rxe 6.1 lets a window be bound across protection domains; NICs give MW_BIND_ERR."},
 	{Name: "FreeWindowInvHangs", Source: "rxe_mw.c rxe_do_invalidate_mw", Learn: "Invalidating a window that is not bound crashes the kernel's task on rxe: never do it on a shared machine."},
 	{Name: "DestroyWaitsForWindow", Source: "rxe_pool.c __rxe_cleanup", Learn: "Deallocate or invalidate type 2 windows before their queue pair, or destroy_qp takes 50 seconds."},
+	{Name: "NoRereg", Source: "rxe_verbs.c rxe_dev_ops", Learn: "rxe 6.1 cannot change a region: deregister it and register anew, with new keys."},
 	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length", Learn: "Peers that disagree on the path MTU are not caught by length."},
 }

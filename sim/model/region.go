@@ -40,38 +40,67 @@ func inside(addr, length, base, size uint64) bool {
 	return carry == 0 && end <= size
 }
 
+// checkAccess refuses the access flags that uverbs and the driver refuse
+// (rdma/ib_verbs.h ib_check_mr_access).
+func checkAccess(op string, access verbs.AccessFlags) error {
+	why := ""
+	switch unknown := access &^ (knownAccess | optionalAccess); {
+	case access&(verbs.AccessRemoteWrite|verbs.AccessRemoteAtomic) != 0 && access&verbs.AccessLocalWrite == 0:
+		why = "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well"
+	case unknown != 0:
+		why = fmt.Sprintf("unknown access flags %s", unknown)
+	case access&verbs.AccessOnDemand != 0:
+		why = "the device has no on-demand paging"
+	default:
+		return nil
+	}
+	return refuse(op, syscall.EINVAL, why)
+}
+
+// mapped is the application's memory that a region would cover.
+func (n *node) mapped(op string, addr, length uint64) ([]byte, error) {
+	if length == 0 {
+		return nil, nil
+	}
+	span := n.mem.span(addr, length)
+	if span == nil {
+		return nil, refuse(op, syscall.EFAULT, fmt.Sprintf("%d bytes at %#x are not all mapped", length, addr))
+	}
+	return span, nil
+}
+
+// place sets the bytes of a region and the address of the first.
+func (m *region) place(n *node, addr uint64, span []byte) {
+	m.addr, m.bytes = addr, span
+	if m.access&verbs.AccessZeroBased != 0 && !n.prof.NoZeroBasedMR {
+		m.addr = 0
+	}
+}
+
+func (m *region) info() verbs.MRInfo {
+	return verbs.MRInfo{MR: m.handle, Addr: m.addr, Length: uint64(len(m.bytes)), LKey: m.lkey, RKey: m.rkey}
+}
+
 func (n *node) RegMR(pd verbs.PD, addr, length uint64, access verbs.AccessFlags) (verbs.MRInfo, error) {
 	d := n.pds.get(uint32(pd))
 	if d == nil {
 		return verbs.MRInfo{}, refuse("reg_mr", syscall.EINVAL, "no such protection domain")
 	}
-	if access&(verbs.AccessRemoteWrite|verbs.AccessRemoteAtomic) != 0 && access&verbs.AccessLocalWrite == 0 {
-		return verbs.MRInfo{}, refuse("reg_mr", syscall.EINVAL,
-			"REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well")
-	}
-	if unknown := access &^ (knownAccess | optionalAccess); unknown != 0 {
-		return verbs.MRInfo{}, refuse("reg_mr", syscall.EINVAL, fmt.Sprintf("unknown access flags %s", unknown))
-	}
-	if access&verbs.AccessOnDemand != 0 {
-		return verbs.MRInfo{}, refuse("reg_mr", syscall.EINVAL, "the device has no on-demand paging")
+	if err := checkAccess("reg_mr", access); err != nil {
+		return verbs.MRInfo{}, err
 	}
 	if length == 0 && n.prof.NoZeroLengthMR {
 		return verbs.MRInfo{}, refuse("reg_mr", syscall.EINVAL, "a region of no bytes")
 	}
-	var span []byte
-	if length > 0 {
-		if span = n.mem.span(addr, length); span == nil {
-			return verbs.MRInfo{}, refuse("reg_mr", syscall.EFAULT,
-				fmt.Sprintf("%d bytes at %#x are not all mapped", length, addr))
-		}
-	}
-	m := &region{pd: d, addr: addr, bytes: span, access: access}
-	if access&verbs.AccessZeroBased != 0 && !n.prof.NoZeroBasedMR {
-		m.addr = 0
+	span, err := n.mapped("reg_mr", addr, length)
+	if err != nil {
+		return verbs.MRInfo{}, err
 	}
 	if n.mrs.count >= n.limits.MaxMR {
 		return verbs.MRInfo{}, refuse("reg_mr", syscall.ENOMEM, fmt.Sprintf("max_mr is %d", n.limits.MaxMR))
 	}
+	m := &region{pd: d, access: access}
+	m.place(n, addr, span)
 	h := n.mrs.add(m)
 	m.handle = verbs.MR(h)
 	m.lkey = n.keyIndex(h, 1)<<8 | n.keyBits()
@@ -80,7 +109,47 @@ func (n *node) RegMR(pd verbs.PD, addr, length uint64, access verbs.AccessFlags)
 		m.rkey = 0
 	}
 	d.users++
-	return verbs.MRInfo{MR: m.handle, Addr: m.addr, Length: length, LKey: m.lkey, RKey: m.rkey}, nil
+	return m.info(), nil
+}
+
+// ReregMR is ibv_rereg_mr. A region under a window cannot be changed.
+func (n *node) ReregMR(mr verbs.MR, change verbs.ReregFlags, pd verbs.PD, addr, length uint64, access verbs.AccessFlags) (verbs.MRInfo, error) {
+	m, d := n.mrs.get(uint32(mr)), n.pds.get(uint32(pd))
+	var span []byte
+	var err error
+	switch {
+	case n.prof.NoRereg:
+		err = refuse("rereg_mr", syscall.EOPNOTSUPP, "the driver has no rereg_mr")
+	case m == nil:
+		err = refuse("rereg_mr", syscall.ENOENT, "no such memory region")
+	case m.windows > 0:
+		err = refuse("rereg_mr", syscall.EBUSY, fmt.Sprintf("%d memory windows are bound to it", m.windows))
+	case change&verbs.ReregPD != 0 && d == nil:
+		err = refuse("rereg_mr", syscall.EINVAL, "no such protection domain")
+	case change&verbs.ReregTranslation != 0 && length == 0:
+		err = refuse("rereg_mr", syscall.EINVAL, "a region of no bytes")
+	}
+	if err == nil && change&verbs.ReregAccess != 0 {
+		err = checkAccess("rereg_mr", access)
+	}
+	if err == nil && change&verbs.ReregTranslation != 0 {
+		span, err = n.mapped("rereg_mr", addr, length)
+	}
+	if err != nil {
+		return verbs.MRInfo{}, err
+	}
+	if change&verbs.ReregAccess != 0 {
+		m.access = access
+	}
+	if change&verbs.ReregTranslation != 0 {
+		m.place(n, addr, span)
+	}
+	if change&verbs.ReregPD != 0 {
+		m.pd.users--
+		d.users++
+		m.pd = d
+	}
+	return m.info(), nil
 }
 
 func (n *node) DeregMR(mr verbs.MR) error {

@@ -278,7 +278,7 @@ func (q *qp) packetOf(w *sendWQE, op uint8) *packet {
 	p := q.pool.get()
 	p.op = q.op | op
 	p.from, p.to = int16(q.node.index), q.peer
-	p.srcQP, p.dstQP = q.num, q.attr.DestQPN
+	p.srcQP, p.dstQP, p.tos = q.num, q.attr.DestQPN, q.attr.AV.TrafficClass
 	p.psn, p.base = q.req.psn, q.attr.SQPSN
 	return p
 }

@@ -147,6 +147,7 @@ func (b *Bench) frame(p *packet) []byte {
 		w.DstMAC, w.Dst = macOf(int(p.to)), addrOf(int(p.to))
 	}
 	w.SrcPort = 0xc000 | uint16(p.srcQP*31+p.dstQP)&0x3fff
+	w.TOS = p.tos
 	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
 	w.BTH.MigReq = b.prof.Name == "spec"
 	w.BTH.DestQP, w.BTH.PSN = p.dstQP, p.psn
@@ -179,7 +180,7 @@ func (b *Bench) grh(p *packet) [grhBytes]byte {
 	var g [grhBytes]byte
 	w := wire.New(wire.Opcode(p.op))
 	w.Src, w.Dst = addrOf(int(p.from)), addrOf(int(p.to))
-	w.Payload = p.payload
+	w.TOS, w.Payload = p.tos, p.payload
 	frame := wire.AppendFrame(nil, &w)
 	copy(g[20:], frame[14:34])
 	return g

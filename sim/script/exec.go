@@ -58,7 +58,7 @@ func init() { //nolint:gochecknoinits // the table and its functions name each o
 	execs = map[string]func(*call) error{
 		"alloc": (*call).alloc, "free": (*call).free,
 		"alloc_pd": (*call).allocPD, "dealloc_pd": (*call).deallocPD,
-		"reg_mr": (*call).regMR, "dereg_mr": (*call).deregMR,
+		"reg_mr": (*call).regMR, "rereg_mr": (*call).reregMR, "dereg_mr": (*call).deregMR,
 		"alloc_mw": (*call).allocMW, "dealloc_mw": (*call).deallocMW, "bind_mw": (*call).bindMW,
 		"create_comp_channel": (*call).createChannel, "destroy_comp_channel": (*call).destroyChannel,
 		"create_cq": (*call).createCQ, "resize_cq": (*call).resizeCQ, "destroy_cq": (*call).destroyCQ,
@@ -142,6 +142,38 @@ func (c *call) regMR() error {
 	}
 	c.made(o)
 	return nil
+}
+
+func (c *call) reregMR() error {
+	pd, err := c.ref("pd")
+	if err != nil {
+		return err
+	}
+	var change verbs.ReregFlags
+	var d verbs.PD
+	if pd != nil {
+		change, d = verbs.ReregPD, pd.pd
+	}
+	next := *c.o
+	if v, ok := c.a.get("buf"); ok {
+		change |= verbs.ReregTranslation
+		if next.parent, err = c.s.find(v.rng.ref); err != nil {
+			return err
+		}
+		next.cpu, next.length = next.parent.cpu+v.rng.lo, next.parent.size(v.rng)
+	}
+	if v, ok := c.a.get("access"); ok {
+		change |= verbs.ReregAccess
+		next.access = verbs.AccessFlags(v.num)
+	}
+	access := next.access
+	if change&verbs.ReregAccess == 0 {
+		access = 0
+	}
+	if next.mr, err = c.dev.ReregMR(c.o.mr.MR, change, d, next.cpu, next.length, access); err == nil {
+		*c.o = next
+	}
+	return err
 }
 
 func (c *call) deregMR() error { return c.end(c.dev.DeregMR(c.o.mr.MR)) }

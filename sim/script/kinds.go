@@ -178,6 +178,9 @@ var verbSpecs = []verbSpec{
 		{name: "buf", kind: vRange, kinds: kBuf | kMR},
 		named("access", accessEnum),
 	}},
+	{name: "rereg_mr", form: formRef, obj: kMR, oneOf: oneOf{"pd", "buf", "access"}, keys: []keySpec{
+		objRef("pd", kPD), {name: "buf", kind: vRange, kinds: kBuf | kMR}, named("access", accessEnum),
+	}},
 	{name: "dereg_mr", form: formRef, obj: kMR},
 	{name: "alloc_mw", form: formDef, obj: kMW, keys: []keySpec{
 		must(objRef("pd", kPD)), must(named("type", mwTypeEnum)),

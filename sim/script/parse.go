@@ -432,7 +432,7 @@ func (p *parser) complete(spec *verbSpec, g args, end word, offs map[string]int)
 				n++
 			}
 		}
-		if n == 0 || (n > 1 && spec.name != "modify_srq" && spec.name != "reg_mr") {
+		if n == 0 || (n > 1 && spec.name != "modify_srq" && spec.name != "reg_mr" && spec.name != "rereg_mr") {
 			p.fail(end.end(), "", "one of "+strings.Join(spec.oneOf, "=, ")+"=", nil)
 			return
 		}

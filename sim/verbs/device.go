@@ -26,6 +26,9 @@ type Device interface {
 	AllocPD() (PD, error)
 	DeallocPD(PD) error
 	RegMR(pd PD, addr, length uint64, access AccessFlags) (MRInfo, error)
+	// ReregMR changes what change names of a region and leaves its keys
+	// (ibv_rereg_mr(3)); if it is refused the region is as before.
+	ReregMR(mr MR, change ReregFlags, pd PD, addr, length uint64, access AccessFlags) (MRInfo, error)
 	DeregMR(MR) error
 	AllocMW(pd PD, t MWType) (MWInfo, error)
 	DeallocMW(MW) error

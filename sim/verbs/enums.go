@@ -232,3 +232,13 @@ const (
 	MaskSRQMaxWR SRQAttrMask = 1
 	MaskSRQLimit SRQAttrMask = 2
 )
+
+// ReregFlags is enum ibv_rereg_mr_flags: what ReregMR changes.
+type ReregFlags uint8
+
+// The changes of ReregMR.
+const (
+	ReregTranslation ReregFlags = 1 << iota
+	ReregPD
+	ReregAccess
+)
