@@ -36,16 +36,7 @@ func TestTranscripts(t *testing.T) {
 				d.ScanArgs(t, "profile", &one)
 				profiles = []string{one}
 			}
-			var out strings.Builder
-			for _, p := range profiles {
-				if msg := runScript(d.Pos, p, d.Input); msg != "" {
-					fmt.Fprintf(&out, "%s: %s\n", p, msg)
-				}
-			}
-			if out.Len() == 0 {
-				return "ok"
-			}
-			return out.String()
+			return runProfiles(d, profiles)
 		})
 	}
 }
@@ -59,6 +50,21 @@ func corrupted(trace []verbs.TraceEvent) map[int]bool {
 		}
 	}
 	return out
+}
+
+// runProfiles runs a script on each of the profiles and returns what does not
+// hold, a line for each profile, or "ok".
+func runProfiles(d *datadriven.TestData, profiles []string) string {
+	var out strings.Builder
+	for _, p := range profiles {
+		if msg := runScript(d.Pos, p, d.Input); msg != "" {
+			fmt.Fprintf(&out, "%s: %s\n", p, msg)
+		}
+	}
+	if out.Len() == 0 {
+		return "ok"
+	}
+	return out.String()
 }
 
 // runScript returns "" if every line of a script holds.

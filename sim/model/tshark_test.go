@@ -45,10 +45,12 @@ func TestTsharkTranscripts(t *testing.T) {
 		t.Skip("tshark is not installed: apt-get install tshark")
 	}
 	files, _ := filepath.Glob("testdata/*.txt")
-	more, _ := filepath.Glob(conformanceDir + "/*.txt")
+	for _, s := range suites {
+		files = append(files, s.transcripts(t)...)
+	}
 	// All of them in one capture, since a start of tshark costs more than its work.
 	var frames []capturedFrame
-	for _, file := range append(files, more...) {
+	for _, file := range files {
 		frames = append(frames, transcriptFrames(t, file)...)
 	}
 	seen := map[wire.Opcode]bool{}

@@ -391,7 +391,7 @@ func (c *call) queryDevice() error {
 }
 
 func (c *call) queryPort() error {
-	p, err := c.dev.QueryPort(1)
+	p, err := c.dev.QueryPort(uint8(c.a.num("port", 1)))
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ var verbSpecs = []verbSpec{
 	{name: "query_qp", form: formRef, obj: kQP},
 	{name: "destroy_qp", form: formRef, obj: kQP},
 	{name: "query_device"},
-	{name: "query_port"},
+	{name: "query_port", keys: []keySpec{num("port", max8)}},
 	{name: "post_recv", form: formRef, obj: kQP, list: true, keys: []keySpec{num("wr_id", max64), must(sgeKey)}},
 	{name: "post_srq_recv", form: formRef, obj: kSRQ, list: true, keys: []keySpec{num("wr_id", max64), must(sgeKey)}},
 	{name: "post_send", form: formRef, obj: kQP, list: true, keys: sendKeys},
