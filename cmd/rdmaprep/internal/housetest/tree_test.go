@@ -79,6 +79,8 @@ func walk(tree fs.FS, visit func(name string) error) error {
 			return err
 		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "dist"):
 			return fs.SkipDir
+		case entry.Name() == ".git": // of a linked work tree: a file that names a place
+			return nil
 		case !entry.Type().IsRegular():
 			return nil
 		}
