@@ -75,6 +75,35 @@ func (q *qp) checkWindow() error {
 	if q.req.waitRNR && q.comp.timing {
 		return fmt.Errorf("the ACK timer runs during an RNR wait")
 	}
+	if psnDiff(top, una) > maxUnacked+int32(q.longestRead()) {
+		return fmt.Errorf("%d PSNs are outstanding", psnDiff(top, una))
+	}
+	return q.checkCredits()
+}
+
+// longestRead is how many PSNs a READ may take beyond the window: it is sent
+// whole as soon as its first PSN fits.
+func (q *qp) longestRead() (psns uint32) {
+	for i := q.sq.head; i < q.sq.tail; i++ {
+		if w := q.sq.at(i); w.phase != posted && w.reads() {
+			psns = max(psns, uint32(psnDiff(w.last, w.first)))
+		}
+	}
+	return psns
+}
+
+// checkCredits: no message that takes a receive is more than one beyond what
+// the responder has told of.
+func (q *qp) checkCredits() error {
+	if q.comp.unlimited || q.prof.NoCredits {
+		return nil
+	}
+	for i := q.sq.head; i < q.sq.tail; i++ {
+		w := q.sq.at(i)
+		if (w.phase == active || w.phase == sent) && w.takesReceive() && psnDiff(w.ssn, q.comp.lsn) > 1 {
+			return fmt.Errorf("message %d went out, the credits end at %d", w.ssn, q.comp.lsn)
+		}
+	}
 	return nil
 }
 
@@ -83,6 +112,12 @@ func (q *qp) checkResponder() error {
 	r := &q.resp
 	if !r.job.active && (len(r.answers) > 0 || len(r.held) > r.heldHead) {
 		return fmt.Errorf("%d answers and %d requests wait for no READ", len(r.answers), len(r.held)-r.heldHead)
+	}
+	if r.acks == 0 && q.timers[timerReply].deadline != 0 {
+		return fmt.Errorf("the timer of acknowledgements runs for none")
+	}
+	if r.acks > 0 && (q.state == verbs.ERR || q.state == verbs.RESET) {
+		return fmt.Errorf("%d acknowledgements wait in %s", r.acks, q.state)
 	}
 	if r.kind == isWrite && r.have {
 		return fmt.Errorf("a WRITE in progress holds a receive request")

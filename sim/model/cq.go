@@ -127,6 +127,9 @@ func (n *node) PollCQ(h verbs.CQ, wc []verbs.WC) (int, error) {
 	for got < len(wc) && c.entries.len() > 0 {
 		e := c.entries.front()
 		wc[got] = e.wc
+		if e.q != nil && !e.send && e.q.srq != nil {
+			e.q.srq.taken--
+		}
 		if e.q != nil && e.q.life == e.life {
 			e.q.reclaim(e.send, e.slot)
 		}

@@ -97,6 +97,7 @@ func (q *qp) untake() {
 	q.resp.have = false
 	if q.srq != nil {
 		q.srq.queue.head--
+		q.srq.taken--
 		return
 	}
 	q.rq.head--

@@ -157,6 +157,7 @@ func (q *qp) step(in input) {
 		}
 	case inDestroy:
 		q.sendAck()
+		q.letGo()
 	}
 }
 
@@ -355,6 +356,7 @@ func (q *qp) roundRD(n uint8) uint8 {
 // reset forgets everything but the attributes of creation.
 func (q *qp) reset() {
 	q.sendAck()
+	q.letGo()
 	if q.state != verbs.RESET {
 		q.setState(verbs.RESET, "modify_qp")
 	}
@@ -372,6 +374,14 @@ func (q *qp) reset() {
 	q.peer, q.mtu = -1, 0
 	if q.typ == verbs.UD {
 		q.mtu = q.node.portMTU()
+	}
+}
+
+// letGo gives back a receive request of an SRQ that was taken and will not
+// complete.
+func (q *qp) letGo() {
+	if q.srq != nil && q.resp.have {
+		q.srq.taken--
 	}
 }
 
@@ -412,9 +422,10 @@ func (q *qp) flushRecv() {
 // reclaim gives the slots up to one back to the application, when the
 // completion of that one is polled.
 func (q *qp) reclaim(send bool, slot uint64) {
-	if send {
+	switch {
+	case send:
 		q.sqFree = max(q.sqFree, slot+1)
-	} else {
+	case q.srq == nil:
 		q.rqFree = max(q.rqFree, slot+1)
 	}
 }

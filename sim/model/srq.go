@@ -14,6 +14,7 @@ type srq struct {
 	queue  ring[recvWQE]
 	maxSGE int
 	limit  int // 0: not armed
+	taken  int // requests whose completion nobody has polled
 	users  int
 }
 
@@ -94,7 +95,7 @@ func (n *node) PostSRQRecv(h verbs.SRQ, wrs []verbs.RecvWR) (int, error) {
 			return i, refuse("post_srq_recv", syscall.EINVAL,
 				fmt.Sprintf("%d SGEs, max_sge is %d", len(wrs[i].SGL), s.maxSGE))
 		}
-		if s.queue.full() {
+		if s.queue.len()+s.inUse(n.prof) >= s.queue.limit {
 			return i, refuse("post_srq_recv", syscall.ENOMEM, fmt.Sprintf("all %d slots are in use", s.queue.limit))
 		}
 		s.queue.push().set(&wrs[i])
@@ -102,9 +103,18 @@ func (n *node) PostSRQRecv(h verbs.SRQ, wrs []verbs.RecvWR) (int, error) {
 	return len(wrs), nil
 }
 
+// inUse counts the requests that were taken and whose completion nobody polled.
+func (s *srq) inUse(prof *Profile) int {
+	if prof.SlotsFreedByDevice {
+		return 0
+	}
+	return s.taken
+}
+
 // srqTaken raises the limit event when fewer than the limit are left, once.
 func (q *qp) srqTaken() {
 	s := q.srq
+	s.taken++
 	if s.limit > 0 && s.queue.len() < s.limit {
 		s.limit = 0
 		fx := q.emit(fxAsync)

@@ -79,9 +79,14 @@ func runScript(name, profile, source string) string {
 		return err.Error()
 	}
 	defer b.Close()
+	var broken error
+	b.Watch(func(err error) { broken = err })
 	_, res, err := script.RunAll(ctx, b, sc)
 	if err != nil {
 		return err.Error()
+	}
+	if broken != nil {
+		return "an invariant does not hold: " + broken.Error()
 	}
 	flipped := corrupted(b.Trace())
 	for _, e := range b.Trace() {
