@@ -23,6 +23,10 @@ type completer struct {
 // gives a completion (IBA 10.7.3.1), success only if it was asked for.
 func (q *qp) completeSend(w *sendWQE, status verbs.WCStatus) {
 	slot := q.sq.head
+	switch w.wr.Opcode {
+	case verbs.WRSend, verbs.WRSendWithImm, verbs.WRSendWithInv:
+		q.node.counters.add(cntSends) // signaled or not, as rxe_comp.c do_complete
+	}
 	signaled := q.sigAll || w.wr.Flags&verbs.SendSignaled != 0
 	if w.reads() && w.phase != posted && w.phase != failed {
 		q.comp.reading--
@@ -144,7 +148,8 @@ func (q *qp) acknowledge(p *packet) {
 		return
 	}
 	// A NAK acknowledges what came before its PSN.
-	if p.psn != q.comp.una && !q.ackThrough(psnAdd(p.psn, psnMask)) {
+	ahead := psnDiff(p.psn, q.comp.una) > 0
+	if ahead && !q.ackThrough(psnAdd(p.psn, psnMask)) {
 		q.missingResponse()
 		return
 	}
@@ -156,6 +161,9 @@ func (q *qp) acknowledge(p *packet) {
 		q.rnrNAK(p)
 	case p.syndrome == synNAKSequence:
 		q.node.counters.add(cntPacketSeqErr)
+		if ahead {
+			q.node.counters.add(cntSeqErrAhead)
+		}
 		q.retry(p.psn)
 	default:
 		q.remoteError(p)
@@ -375,6 +383,7 @@ func (q *qp) retry(psn uint32) {
 	if q.req.waitRNR {
 		return
 	}
+	q.node.counters.add(cntGoBack)
 	q.seek(psn)
 	q.startAckTimer()
 	q.pump()

@@ -34,6 +34,13 @@ const (
 	cntSends
 	cntRecvs
 	cntBadICRC
+	cntSeqErrAhead // NAK sequence that acknowledges something
+	cntGoBack      // retries
+	cntLinkDowned
+	cntWriteRequests
+	cntReadRequests
+	cntAtomicRequests
+	cntNever // what rxe counts and the model cannot have
 	numCounters
 )
 
@@ -51,8 +58,6 @@ func (c *counters) completion(fx *effect) {
 	case verbs.WCSuccess:
 		if !fx.send {
 			c.add(cntRecvs)
-		} else if fx.wc.Opcode == verbs.WCSend {
-			c.add(cntSends)
 		}
 		return
 	case verbs.WCWRFlushErr:
@@ -87,6 +92,9 @@ var specCounters = map[string]counter{
 	"req_remote_invalid_request":     cntReqRemoteInvalid,
 	"qp_qkey_violations":             cntQKeyViolation,
 	"rx_icrc_encapsulated":           cntBadICRC,
+	"rx_write_requests":              cntWriteRequests,
+	"rx_read_requests":               cntReadRequests,
+	"rx_atomic_requests":             cntAtomicRequests,
 }
 
 // The names of rxe_hw_counters.c under rxe-6.1.
@@ -98,11 +106,14 @@ var rxeCounters = map[string]counter{
 	"duplicate_request":      cntDuplicate,
 	"out_of_seq_request":     cntOutOfSequence,
 	"rcvd_rnr_err":           cntRNRNakReceived,
-	"rcvd_seq_err":           cntPacketSeqErr,
+	"rcvd_seq_err":           cntSeqErrAhead,
 	"retry_exceeded_err":     cntRetryExceeded,
 	"retry_rnr_exceeded_err": cntRNRExceeded,
 	"send_rnr_err":           cntOutOfBuffer,
-	"completer_retry_err":    cntLocalAckTimeout,
+	"completer_retry_err":    cntGoBack,
+	"link_downed":            cntLinkDowned,
+	"ack_deferred":           cntNever,
+	"send_err":               cntNever,
 }
 
 // Counters gives the device's counters by the names of its profile.

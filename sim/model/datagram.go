@@ -49,6 +49,7 @@ func (q *qp) requestUD(p *packet) {
 		q.drop(p, "the Q_Key does not match")
 		return
 	}
+	q.node.counters.add(cntReceivedPackets)
 	r := &q.resp
 	if !q.takeRecv() {
 		q.node.counters.add(cntOutOfBuffer)

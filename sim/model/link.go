@@ -27,6 +27,9 @@ func (b *Bench) setLink(n *node, up bool) {
 		return
 	}
 	n.up = up
+	if !up {
+		n.counters.add(cntLinkDowned)
+	}
 	e, why := verbs.AsyncEvent{Type: verbs.EventPortErr, Port: 1}, "link down"
 	if up {
 		e.Type, why = verbs.EventPortActive, "link up"
@@ -104,7 +107,6 @@ func (b *Bench) arrive(p *packet) {
 		b.lost(p, "the link is down")
 		return
 	}
-	n.counters.add(cntReceivedPackets)
 	if p.corrupt {
 		n.counters.add(cntBadICRC)
 		b.lost(p, "its ICRC does not match")

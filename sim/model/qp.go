@@ -215,6 +215,7 @@ func (q *qp) receive(p *packet) {
 			q.drop(p, "a response that the state does not take")
 			return
 		}
+		q.node.counters.add(cntReceivedPackets)
 		q.response(p)
 		q.pool.put(p)
 		return
@@ -222,6 +223,9 @@ func (q *qp) receive(p *packet) {
 	if q.state < verbs.RTR || q.state == verbs.ERR {
 		q.drop(p, "the QP is not ready to receive")
 		return
+	}
+	if q.typ != verbs.UD { // whose Q_Key is looked at first
+		q.node.counters.add(cntReceivedPackets)
 	}
 	switch q.typ {
 	case verbs.RC:

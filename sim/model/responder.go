@@ -147,10 +147,15 @@ func (q *qp) execute(p *packet) {
 	case class&isSend != 0:
 		q.executeSend(p, class)
 	case class&isWrite != 0:
+		if class&isFirst != 0 {
+			q.node.counters.add(cntWriteRequests)
+		}
 		q.executeWrite(p, class)
 	case class&isRead != 0:
+		q.node.counters.add(cntReadRequests)
 		q.executeRead(p)
 	default:
+		q.node.counters.add(cntAtomicRequests)
 		q.executeAtomic(p)
 	}
 }
