@@ -141,8 +141,8 @@ type Profile struct {
 	// acknowledgement, not only of signaled ones and of the last that is ready.
 	// rxe_req.c init_req_packet.
 	AckEveryMessage bool
-	// NoLengthCheck: packet lengths are not compared with the path MTU.
-	// rxe_resp.c check_length.
+	// NoLengthCheck: the lengths of SENDs are not compared with the path MTU;
+	// those of WRITEs are, after the rkey. rxe_resp.c check_length, check_rkey.
 	NoLengthCheck bool
 }
 

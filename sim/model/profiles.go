@@ -87,5 +87,5 @@ var switches = []Switch{
 	{Name: "InlineRaisesSGE", Source: "rxe_qp.c rxe_qp_init_req", Learn: "max_inline_data and max_send_sge share their room."},
 	{Name: "QKeyHighBitSent", Source: "rxe_req.c init_req_packet", Learn: "A Q_Key with the high bit set goes out as it is instead of the queue pair's own."},
 	{Name: "AckEveryMessage", Source: "rxe_req.c init_req_packet", Learn: "Every message is acknowledged, signaled or not."},
-	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length", Learn: "Peers that disagree on the path MTU are not caught by length."},
+	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length", Learn: "Peers that disagree on the path MTU are caught by WRITE and not by SEND."},
 }
