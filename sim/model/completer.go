@@ -233,14 +233,18 @@ func (q *qp) missingResponse() {
 // readResponse places one packet of a READ's data.
 func (q *qp) readResponse(p *packet) {
 	// It acknowledges the SENDs and WRITEs before the READ.
-	w := q.waitingReader(p.psn)
+	w := q.answered(p.psn)
 	if w == nil || !q.live() {
 		return
 	}
 	op := p.op & operationBits
 	at := psnDiff(p.psn, w.rnext)
 	if w.wr.Opcode != verbs.WRRDMARead {
-		q.failOldest(w, verbs.WCBadRespErr)
+		status := verbs.WCBadRespErr
+		if q.prof.ReadRespIsFatal {
+			status = verbs.WCFatalErr
+		}
+		q.failOldest(w, status)
 		return
 	}
 	if at < 0 {
@@ -270,9 +274,10 @@ func (q *qp) readResponse(p *packet) {
 	q.retire()
 }
 
-// waitingReader acknowledges what came before psn and returns the READ or
-// atomic that waits for it, nil if there is none.
-func (q *qp) waitingReader(psn uint32) *sendWQE {
+// answered acknowledges what came before psn and returns the request that a
+// response with data of that PSN answers, nil if there is none: a READ or
+// atomic, or another one whose turn it is, to which such a response is wrong.
+func (q *qp) answered(psn uint32) *sendWQE {
 	if psn != q.comp.una {
 		q.ackThrough(psnAdd(psn, psnMask))
 	}
@@ -284,11 +289,11 @@ func (q *qp) waitingReader(psn uint32) *sendWQE {
 		if w.phase == done || w.localOp() {
 			continue
 		}
-		if !w.reads() {
-			return nil
-		}
 		if psnDiff(psn, w.first) >= 0 && psnDiff(psn, w.last) <= 0 {
 			return w
+		}
+		if !w.reads() {
+			return nil
 		}
 		// A later one's response came first: this one's is lost.
 		if psnDiff(psn, w.last) > 0 {
@@ -300,11 +305,11 @@ func (q *qp) waitingReader(psn uint32) *sendWQE {
 }
 
 func (q *qp) atomicResponse(p *packet) {
-	w := q.waitingReader(p.psn)
+	w := q.answered(p.psn)
 	if w == nil || !q.live() {
 		return
 	}
-	if w.wr.Opcode == verbs.WRRDMARead {
+	if !w.reads() || w.wr.Opcode == verbs.WRRDMARead {
 		q.failOldest(w, verbs.WCBadRespErr)
 		return
 	}

@@ -103,6 +103,9 @@ type Profile struct {
 	// acknowledgement is back before the next request is looked at, it cannot
 	// be seen.
 	LocalErrOrphans bool
+	// ReadRespIsFatal: a READ response that answers another request is
+	// FATAL_ERR, not BAD_RESP_ERR. rxe_comp.c check_ack.
+	ReadRespIsFatal bool
 	// RNRKeepsNAKing: after an RNR NAK the next packet draws a NAK sequence.
 	// rxe_resp.c check_psn.
 	RNRKeepsNAKing bool
@@ -157,7 +160,7 @@ func rxe61Profile() Profile {
 		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
-		SendImmFlag: true, ErrSendNotSolicited: true, RNRKeepsNAKing: true,
+		SendImmFlag: true, ErrSendNotSolicited: true, ReadRespIsFatal: true, RNRKeepsNAKing: true,
 		InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
