@@ -22,6 +22,9 @@ type Profile struct {
 	// SendLKeyIsOpErr: a source lkey that names no usable region completes
 	// LOC_QP_OP_ERR. rxe_req.c finish_packet maps only -EFAULT to LOC_PROT_ERR.
 	SendLKeyIsOpErr bool
+	// GatherByPacket: a source SGE is looked at by the packet that needs it, so
+	// what comes before a bad one is sent. rxe_req.c finish_packet.
+	GatherByPacket bool
 	// WriteImmErrIsRemAccess: the receive request consumed by a
 	// WRITE_WITH_IMM with a bad rkey completes REM_ACCESS_ERR. rxe_resp.c
 	// do_class_ac_error.
@@ -154,7 +157,7 @@ func specProfile() Profile { return Profile{Name: "spec"} }
 func rxe61Profile() Profile {
 	return Profile{
 		Name: "rxe-6.1", RecvTooSmallIsOpErr: true, RecvProtIsOpErr: true, SendLKeyIsOpErr: true,
-		WriteImmErrIsRemAccess: true, NoAccessEvent: true, NoSQE: true, UDOversizeSilent: true,
+		GatherByPacket: true, WriteImmErrIsRemAccess: true, NoAccessEvent: true, NoSQE: true, UDOversizeSilent: true,
 		UDSmallRecvIsErr: true, RetrySevenForever: true, Jiffy: 4 * time.Millisecond,
 		InvalidateErrAcks: true, LocalInvErrIsOpErr: true, LocalInvAnyQP: true, RKeyZeroIfLocal: true,
 		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,

@@ -49,6 +49,7 @@ var switches = []Switch{
 	{Name: "RecvTooSmallIsOpErr", Source: "rxe_mr.c copy_data, rxe_resp.c send_data_in", Learn: "A SEND that is too long shows as REM_OP_ERR and LOC_QP_OP_ERR, not as REM_INV_REQ_ERR and LOC_LEN_ERR: do not conclude a bad lkey."},
 	{Name: "RecvProtIsOpErr", Source: "rxe_mr.c copy_data, rxe_resp.c send_data_in", Learn: "A bad receive SGE shows as LOC_QP_OP_ERR at the responder; NICs say LOC_PROT_ERR."},
 	{Name: "SendLKeyIsOpErr", Source: "rxe_req.c rxe_requester", Learn: "A wrong source lkey shows as LOC_QP_OP_ERR; only a range outside a valid region is LOC_PROT_ERR."},
+	{Name: "GatherByPacket", Source: "rxe_req.c finish_packet", Learn: "A message with a bad SGE at its end is half sent: the peer holds a receive request that never completes."},
 	{Name: "WriteImmErrIsRemAccess", Source: "rxe_resp.c do_class_ac_error", Learn: "A receive completion may carry REM_ACCESS_ERR, a status that NICs give to requesters only."},
 	{Name: "NoAccessEvent", Source: "rxe_resp.c", Learn: "A responder whose key was abused hears nothing: only the requester's completion tells."},
 	{Name: "NoSQE", Source: "rxe_req.c rxe_qp_error", Learn: "Code that recovers a UD or UC queue pair from SQE is never exercised on rxe."},

@@ -145,13 +145,13 @@ func (q *qp) start(w *sendWQE) bool {
 	if w.length > q.mtu && w.wr.Opcode != verbs.WRAtomicCmpAndSwp && w.wr.Opcode != verbs.WRAtomicFetchAdd {
 		packets = (w.length + q.mtu - 1) / q.mtu
 	}
-	if !w.reads() {
+	if w.reads() {
+		q.comp.reading++
+	} else if !q.prof.GatherByPacket {
 		if status := q.checkGather(w); status != verbs.WCSuccess {
 			q.fail(w, status)
 			return true
 		}
-	} else {
-		q.comp.reading++
 	}
 	w.first = q.req.psn
 	w.last = psnAdd(w.first, packets-1)
