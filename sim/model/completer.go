@@ -254,21 +254,24 @@ func (q *qp) readResponse(p *packet) {
 		q.missingResponse()
 		return
 	}
-	off := uint32(psnDiff(p.psn, w.first)) * q.mtu
-	want := min(w.length-off, q.mtu)
+	n := uint32(len(p.payload))
 	lastOp := op == opReadLast || op == opReadOnly
-	if uint32(len(p.payload)) != want || lastOp != (p.psn == w.last) {
+	if !q.prof.NoLengthCheck && (n != min(w.length-w.placed, q.mtu) || lastOp != (p.psn == w.last)) {
 		q.failOldest(w, verbs.WCBadRespErr)
 		return
 	}
-	if bad := q.scatter(q.pd, w.sgl, off, p.payload); bad != scatterOK || (want > 0 && w.wr.Flags&verbs.SendInline != 0) {
+	if bad := q.scatter(q.pd, w.sgl, w.placed, p.payload); bad != scatterOK || (n > 0 && w.wr.Flags&verbs.SendInline != 0) {
 		q.failOldest(w, verbs.WCLocProtErr)
 		return
 	}
+	w.placed += n
 	w.rnext = psnAdd(w.rnext, 1)
 	q.comp.una = w.rnext
-	if p.psn == w.last {
+	if lastOp && w.placed == w.length {
 		w.phase = done
+		if q.req.top == psnAdd(w.last, 1) { // fewer packets than were asked for
+			q.req.psn, q.req.top = q.comp.una, q.comp.una
+		}
 	}
 	q.progress()
 	q.retire()

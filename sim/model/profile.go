@@ -147,8 +147,9 @@ type Profile struct {
 	// acknowledgement, not only of signaled ones and of the last that is ready.
 	// rxe_req.c init_req_packet.
 	AckEveryMessage bool
-	// NoLengthCheck: the lengths of SENDs are not compared with the path MTU;
-	// those of WRITEs are, after the rkey. rxe_resp.c check_length, check_rkey.
+	// NoLengthCheck: the lengths of SENDs and READ responses are not compared
+	// with the path MTU; those of WRITEs are, after the rkey. rxe_resp.c
+	// check_length, check_rkey, rxe_comp.c do_read.
 	NoLengthCheck bool
 }
 

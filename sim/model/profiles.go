@@ -89,5 +89,5 @@ var switches = []Switch{
 	{Name: "InlineRaisesSGE", Source: "rxe_qp.c rxe_qp_init_req", Learn: "max_inline_data and max_send_sge share their room."},
 	{Name: "QKeyHighBitSent", Source: "rxe_req.c init_req_packet", Learn: "A Q_Key with the high bit set goes out as it is instead of the queue pair's own."},
 	{Name: "AckEveryMessage", Source: "rxe_req.c init_req_packet", Learn: "Every message is acknowledged, signaled or not."},
-	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length", Learn: "Peers that disagree on the path MTU are caught by WRITE and not by SEND."},
+	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length, rxe_comp.c do_read", Learn: "Peers that disagree on the path MTU are caught by WRITE and not by SEND; a READ from the one with the smaller MTU never completes."},
 }

@@ -36,6 +36,7 @@ type sendWQE struct {
 	status      verbs.WCStatus
 	first, last uint32 // PSNs
 	rnext       uint32 // READ: the response that comes next
+	placed      uint32 // READ: bytes that came
 	draw        gatherDraw
 	trace       int
 }
