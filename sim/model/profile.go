@@ -109,6 +109,9 @@ type Profile struct {
 	// ReadRespIsFatal: a READ response that answers another request is
 	// FATAL_ERR, not BAD_RESP_ERR. rxe_comp.c check_ack.
 	ReadRespIsFatal bool
+	// ReadNAKNamesRequest: a READ that fails halfway is refused under the PSN of
+	// its request, which the requester has passed. rxe_resp.c acknowledge.
+	ReadNAKNamesRequest bool
 	// RNRKeepsNAKing: after an RNR NAK the next packet draws a NAK sequence.
 	// rxe_resp.c check_psn.
 	RNRKeepsNAKing bool
@@ -164,8 +167,8 @@ func rxe61Profile() Profile {
 		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
-		SendImmFlag: true, ErrSendNotSolicited: true, ReadRespIsFatal: true, RNRKeepsNAKing: true,
-		InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
+		SendImmFlag: true, ErrSendNotSolicited: true, ReadRespIsFatal: true, ReadNAKNamesRequest: true,
+		RNRKeepsNAKing: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,

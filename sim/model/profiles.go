@@ -77,6 +77,7 @@ var switches = []Switch{
 	{Name: "ErrSendNotSolicited", Source: "rxe_comp.c do_complete", Learn: "With solicited-only arming a failed send does not wake the program."},
 	{Name: "LocalErrOrphans", Source: "rxe_recv.c check_type_state", Learn: "Between two hosts, requests older than a local error may hang until the queue pair is moved to ERR."},
 	{Name: "ReadRespIsFatal", Source: "rxe_comp.c check_ack", Learn: "BAD_RESP_ERR is never seen on rxe: a peer that breaks the protocol shows as FATAL_ERR at best."},
+	{Name: "ReadNAKNamesRequest", Source: "rxe_resp.c acknowledge, rxe_recheck_mr", Learn: "A region that is deregistered under a READ shows as RETRY_EXC_ERR, which looks like a dead peer; NICs say REM_ACCESS_ERR."},
 	{Name: "RNRKeepsNAKing", Source: "rxe_resp.c check_psn", Learn: "An RNR NAK with packets behind it costs a retry as well as an RNR retry."},
 	{Name: "InlineReadAccepted", Source: "rdma-core providers/rxe/rxe.c validate_send_wr", Learn: "INLINE on a READ is not refused and ends in LOC_PROT_ERR."},
 	{Name: "DeregBoundIsInvalid", Source: "rxe_mr.c rxe_dereg_mr", Learn: "dereg_mr under a bound window is EINVAL, not EBUSY."},
