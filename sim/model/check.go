@@ -95,12 +95,12 @@ func (q *qp) longestRead() (psns uint32) {
 // checkCredits: no message that takes a receive is more than one beyond what
 // the responder has told of.
 func (q *qp) checkCredits() error {
-	if q.comp.unlimited || q.prof.NoCredits {
+	if !q.comp.limited || q.prof.NoCredits {
 		return nil
 	}
 	for i := q.sq.head; i < q.sq.tail; i++ {
 		w := q.sq.at(i)
-		if (w.phase == active || w.phase == sent) && w.takesReceive() && psnDiff(w.ssn, q.comp.lsn) > 1 {
+		if (w.phase == active || w.phase == sent) && w.takesReceive() && psnDiff(w.ssn, q.comp.free) > 0 && psnDiff(w.ssn, q.comp.lsn) > 1 {
 			return fmt.Errorf("message %d went out, the credits end at %d", w.ssn, q.comp.lsn)
 		}
 	}
@@ -119,7 +119,7 @@ func (q *qp) checkResponder() error {
 	if r.acks > 0 && (q.state == verbs.ERR || q.state == verbs.RESET) {
 		return fmt.Errorf("%d acknowledgements wait in %s", r.acks, q.state)
 	}
-	if r.kind == isWrite && r.have {
+	if q.rc && r.kind == isWrite && r.have {
 		return fmt.Errorf("a WRITE in progress holds a receive request")
 	}
 	return nil

@@ -15,7 +15,8 @@ type completer struct {
 	rnrRetries uint8
 	timing     bool   // the ACK timer runs
 	gapSeen    bool   // a missing response was asked for again, no progress since
-	unlimited  bool   // the responder does not count receives
+	limited    bool   // the responder tells of credits
+	free       uint32 // the last message that began before it told of any
 	lsn        uint32 // the last message that its credits allow
 }
 
@@ -123,7 +124,8 @@ func (q *qp) response(p *packet) {
 }
 
 // credit takes note of the receives that a response tells of; the limit never
-// goes back.
+// goes back. Until the first of them nothing is known, and nothing limited (where
+// the IBTA begins with no credit, which NICs on RoCE are not seen to do).
 func (q *qp) credit(p *packet) {
 	syn := wire.Syndrome(p.syndrome)
 	if p.op&operationBits == opReadMiddle || !syn.IsAck() {
@@ -131,8 +133,11 @@ func (q *qp) credit(p *packet) {
 	}
 	n := wire.Credits(syn.Value())
 	if n < 0 {
-		q.comp.unlimited = true
+		q.comp.limited = false
 		return
+	}
+	if !q.comp.limited {
+		q.comp.limited, q.comp.free = true, q.req.ssn
 	}
 	if lsn := psnAdd(p.msn, uint32(n)); psnDiff(lsn, q.comp.lsn) > 0 {
 		q.comp.lsn = lsn
@@ -261,14 +266,18 @@ func (q *qp) missingResponse() {
 // readResponse places one packet of a READ's data.
 func (q *qp) readResponse(p *packet) {
 	// It acknowledges the SENDs and WRITEs before the READ.
-	w := q.waitingReader(p.psn)
+	w := q.answered(p.psn)
 	if w == nil || !q.live() {
 		return
 	}
 	op := p.op & operationBits
 	at := psnDiff(p.psn, w.rnext)
 	if w.wr.Opcode != verbs.WRRDMARead {
-		q.failOldest(w, verbs.WCBadRespErr)
+		status := verbs.WCBadRespErr
+		if q.prof.ReadRespIsFatal {
+			status = verbs.WCFatalErr
+		}
+		q.failOldest(w, status)
 		return
 	}
 	if at < 0 {
@@ -278,29 +287,33 @@ func (q *qp) readResponse(p *packet) {
 		q.missingResponse()
 		return
 	}
-	off := uint32(psnDiff(p.psn, w.first)) * q.mtu
-	want := min(w.length-off, q.mtu)
+	n := uint32(len(p.payload))
 	lastOp := op == opReadLast || op == opReadOnly
-	if uint32(len(p.payload)) != want || lastOp != (p.psn == w.last) {
+	if !q.prof.NoLengthCheck && (n != min(w.length-w.placed, q.mtu) || lastOp != (p.psn == w.last)) {
 		q.failOldest(w, verbs.WCBadRespErr)
 		return
 	}
-	if bad := q.scatter(q.pd, w.sgl, off, p.payload); bad != scatterOK || (want > 0 && w.wr.Flags&verbs.SendInline != 0) {
+	if bad := q.scatter(q.pd, w.sgl, w.placed, p.payload); bad != scatterOK || (n > 0 && w.wr.Flags&verbs.SendInline != 0) {
 		q.failOldest(w, verbs.WCLocProtErr)
 		return
 	}
+	w.placed += n
 	w.rnext = psnAdd(w.rnext, 1)
 	q.comp.una = w.rnext
-	if p.psn == w.last {
+	if lastOp && w.placed == w.length {
 		w.phase = done
+		if q.req.top == psnAdd(w.last, 1) { // fewer packets than were asked for
+			q.req.psn, q.req.top = q.comp.una, q.comp.una
+		}
 	}
 	q.progress()
 	q.retire()
 }
 
-// waitingReader acknowledges what came before psn and returns the READ or
-// atomic that waits for it, nil if there is none.
-func (q *qp) waitingReader(psn uint32) *sendWQE {
+// answered acknowledges what came before psn and returns the request that a
+// response with data of that PSN answers, nil if there is none: a READ or
+// atomic, or another one whose turn it is, to which such a response is wrong.
+func (q *qp) answered(psn uint32) *sendWQE {
 	if psn != q.comp.una {
 		q.ackThrough(psnAdd(psn, psnMask))
 	}
@@ -312,11 +325,11 @@ func (q *qp) waitingReader(psn uint32) *sendWQE {
 		if w.phase == done || w.localOp() {
 			continue
 		}
-		if !w.reads() {
-			return nil
-		}
 		if psnDiff(psn, w.first) >= 0 && psnDiff(psn, w.last) <= 0 {
 			return w
+		}
+		if !w.reads() {
+			return nil
 		}
 		// A later one's response came first: this one's is lost.
 		if psnDiff(psn, w.last) > 0 {
@@ -328,11 +341,11 @@ func (q *qp) waitingReader(psn uint32) *sendWQE {
 }
 
 func (q *qp) atomicResponse(p *packet) {
-	w := q.waitingReader(p.psn)
+	w := q.answered(p.psn)
 	if w == nil || !q.live() {
 		return
 	}
-	if w.wr.Opcode == verbs.WRRDMARead {
+	if !w.reads() || w.wr.Opcode == verbs.WRRDMARead {
 		q.failOldest(w, verbs.WCBadRespErr)
 		return
 	}

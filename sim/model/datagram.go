@@ -195,7 +195,7 @@ func (q *qp) writeUC(p *packet, class uint8) {
 		r.kind, r.off = isWrite, 0
 	}
 	n := uint32(len(p.payload))
-	if n > r.left || (class&isLast != 0 && n != r.left) {
+	if !q.writeFits(n, class) {
 		q.skipMessage(p, "the length does not match the RETH")
 		return
 	}

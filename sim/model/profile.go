@@ -22,6 +22,9 @@ type Profile struct {
 	// SendLKeyIsOpErr: a source lkey that names no usable region completes
 	// LOC_QP_OP_ERR. rxe_req.c finish_packet maps only -EFAULT to LOC_PROT_ERR.
 	SendLKeyIsOpErr bool
+	// GatherByPacket: a source SGE is looked at by the packet that needs it, so
+	// what comes before a bad one is sent. rxe_req.c finish_packet.
+	GatherByPacket bool
 	// WriteImmErrIsRemAccess: the receive request consumed by a
 	// WRITE_WITH_IMM with a bad rkey completes REM_ACCESS_ERR. rxe_resp.c
 	// do_class_ac_error.
@@ -103,6 +106,12 @@ type Profile struct {
 	// acknowledgement is back before the next request is looked at, it cannot
 	// be seen.
 	LocalErrOrphans bool
+	// ReadRespIsFatal: a READ response that answers another request is
+	// FATAL_ERR, not BAD_RESP_ERR. rxe_comp.c check_ack.
+	ReadRespIsFatal bool
+	// ReadNAKNamesRequest: a READ that fails halfway is refused under the PSN of
+	// its request, which the requester has passed. rxe_resp.c acknowledge.
+	ReadNAKNamesRequest bool
 	// RNRKeepsNAKing: after an RNR NAK the next packet draws a NAK sequence.
 	// rxe_resp.c check_psn.
 	RNRKeepsNAKing bool
@@ -162,8 +171,9 @@ type Profile struct {
 	DestroyWaitsForWindow bool
 	// NoRereg: rereg_mr is not there. rxe_verbs.c rxe_dev_ops.
 	NoRereg bool
-	// NoLengthCheck: packet lengths are not compared with the path MTU.
-	// rxe_resp.c check_length.
+	// NoLengthCheck: the lengths of SENDs and READ responses are not compared
+	// with the path MTU; those of WRITEs are, after the rkey. rxe_resp.c
+	// check_length, check_rkey, rxe_comp.c do_read.
 	NoLengthCheck bool
 }
 
@@ -172,14 +182,14 @@ func specProfile() Profile { return Profile{Name: "spec"} }
 func rxe61Profile() Profile {
 	return Profile{
 		Name: "rxe-6.1", RecvTooSmallIsOpErr: true, RecvProtIsOpErr: true, SendLKeyIsOpErr: true,
-		WriteImmErrIsRemAccess: true, NoAccessEvent: true, NoSQE: true, UDOversizeSilent: true,
+		GatherByPacket: true, WriteImmErrIsRemAccess: true, NoAccessEvent: true, NoSQE: true, UDOversizeSilent: true,
 		UDSmallRecvIsErr: true, RetrySevenForever: true, Jiffy: 4 * time.Millisecond,
 		InvalidateErrAcks: true, LocalInvErrIsOpErr: true, LocalInvAnyQP: true, RKeyZeroIfLocal: true,
 		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
-		SendImmFlag: true, ErrSendNotSolicited: true, RNRKeepsNAKing: true,
-		InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
+		SendImmFlag: true, ErrSendNotSolicited: true, ReadRespIsFatal: true, ReadNAKNamesRequest: true,
+		RNRKeepsNAKing: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,

@@ -49,6 +49,7 @@ var switches = []Switch{
 	{Name: "RecvTooSmallIsOpErr", Source: "rxe_mr.c copy_data, rxe_resp.c send_data_in", Learn: "A SEND that is too long shows as REM_OP_ERR and LOC_QP_OP_ERR, not as REM_INV_REQ_ERR and LOC_LEN_ERR: do not conclude a bad lkey."},
 	{Name: "RecvProtIsOpErr", Source: "rxe_mr.c copy_data, rxe_resp.c send_data_in", Learn: "A bad receive SGE shows as LOC_QP_OP_ERR at the responder; NICs say LOC_PROT_ERR."},
 	{Name: "SendLKeyIsOpErr", Source: "rxe_req.c rxe_requester", Learn: "A wrong source lkey shows as LOC_QP_OP_ERR; only a range outside a valid region is LOC_PROT_ERR."},
+	{Name: "GatherByPacket", Source: "rxe_req.c finish_packet", Learn: "A message with a bad SGE at its end is half sent: the peer holds a receive request that never completes."},
 	{Name: "WriteImmErrIsRemAccess", Source: "rxe_resp.c do_class_ac_error", Learn: "A receive completion may carry REM_ACCESS_ERR, a status that NICs give to requesters only."},
 	{Name: "NoAccessEvent", Source: "rxe_resp.c", Learn: "A responder whose key was abused hears nothing: only the requester's completion tells."},
 	{Name: "NoSQE", Source: "rxe_req.c rxe_qp_error", Learn: "Code that recovers a UD or UC queue pair from SQE is never exercised on rxe."},
@@ -75,6 +76,8 @@ var switches = []Switch{
 	{Name: "SendImmFlag", Source: "rxe_comp.c make_send_cqe", Learn: "Compare flags by bit, not for equality."},
 	{Name: "ErrSendNotSolicited", Source: "rxe_comp.c do_complete", Learn: "With solicited-only arming a failed send does not wake the program."},
 	{Name: "LocalErrOrphans", Source: "rxe_recv.c check_type_state", Learn: "Between two hosts, requests older than a local error may hang until the queue pair is moved to ERR."},
+	{Name: "ReadRespIsFatal", Source: "rxe_comp.c check_ack", Learn: "BAD_RESP_ERR is never seen on rxe: a peer that breaks the protocol shows as FATAL_ERR at best."},
+	{Name: "ReadNAKNamesRequest", Source: "rxe_resp.c acknowledge, rxe_recheck_mr", Learn: "A region that is deregistered under a READ shows as RETRY_EXC_ERR, which looks like a dead peer; NICs say REM_ACCESS_ERR."},
 	{Name: "RNRKeepsNAKing", Source: "rxe_resp.c check_psn", Learn: "An RNR NAK with packets behind it costs a retry as well as an RNR retry."},
 	{Name: "InlineReadAccepted", Source: "rdma-core providers/rxe/rxe.c validate_send_wr", Learn: "INLINE on a READ is not refused and ends in LOC_PROT_ERR."},
 	{Name: "DeregBoundIsInvalid", Source: "rxe_mr.c rxe_dereg_mr", Learn: "dereg_mr under a bound window is EINVAL, not EBUSY."},
@@ -94,5 +97,5 @@ var switches = []Switch{
 	{Name: "FreeWindowInvHangs", Source: "rxe_mw.c rxe_do_invalidate_mw", Learn: "Invalidating a window that is not bound crashes the kernel's task on rxe: never do it on a shared machine."},
 	{Name: "DestroyWaitsForWindow", Source: "rxe_pool.c __rxe_cleanup", Learn: "Deallocate or invalidate type 2 windows before their queue pair, or destroy_qp takes 50 seconds."},
 	{Name: "NoRereg", Source: "rxe_verbs.c rxe_dev_ops", Learn: "rxe 6.1 cannot change a region: deregister it and register anew, with new keys."},
-	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length", Learn: "Peers that disagree on the path MTU are not caught by length."},
+	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length, rxe_comp.c do_read", Learn: "Peers that disagree on the path MTU are caught by WRITE and not by SEND; a READ from the one with the smaller MTU never completes."},
 }

@@ -79,6 +79,9 @@ func (q *qp) readPacket() bool {
 		var ok bool
 		if src, ok = q.node.remote(q, j.rkey, j.va, uint64(n), verbs.AccessRemoteRead); !ok {
 			psn := j.psn
+			if q.prof.ReadNAKNamesRequest {
+				psn = j.first
+			}
 			j.active = false
 			q.rejectAt(psn, synNAKAccess, verbs.WCLocAccessErr, verbs.EventQPAccessErr)
 			return false

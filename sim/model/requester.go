@@ -37,6 +37,7 @@ type sendWQE struct {
 	first, last uint32 // PSNs
 	rnext       uint32 // READ: the response that comes next
 	ssn         uint32 // number of the message, from 1
+	placed      uint32 // READ: bytes that came
 	draw        gatherDraw
 	trace       int
 }
@@ -160,13 +161,13 @@ func (q *qp) start(w *sendWQE) bool {
 	if w.length > q.mtu && w.wr.Opcode != verbs.WRAtomicCmpAndSwp && w.wr.Opcode != verbs.WRAtomicFetchAdd {
 		packets = (w.length + q.mtu - 1) / q.mtu
 	}
-	if !w.reads() {
+	if w.reads() {
+		q.comp.reading++
+	} else if !q.prof.GatherByPacket {
 		if status := q.checkGather(w); status != verbs.WCSuccess {
 			q.fail(w, status)
 			return true
 		}
-	} else {
-		q.comp.reading++
 	}
 	w.first = q.req.psn
 	w.last = psnAdd(w.first, packets-1)
@@ -185,7 +186,7 @@ func (q *qp) start(w *sendWQE) bool {
 // of; that one goes out limited, and asks for news (IBTA 9.7.7.2, as
 // rvt_rc_credit_avail of the kernel).
 func (q *qp) hasCredit(w *sendWQE, ssn uint32) bool {
-	return !q.rc || q.comp.unlimited || q.prof.NoCredits || !w.takesReceive() ||
+	return !q.rc || !q.comp.limited || q.prof.NoCredits || !w.takesReceive() ||
 		psnDiff(ssn, psnAdd(q.comp.lsn, 1)) <= 0
 }
 

@@ -288,8 +288,12 @@ func (q *qp) executeWrite(p *packet, class uint8) {
 		r.kind, r.off = isWrite, 0
 	}
 	n := uint32(len(p.payload))
-	if n > r.left || (class&isLast != 0 && n != r.left) {
-		q.reject(synNAKInvalid, verbs.WCLocLenErr, verbs.EventQPReqErr)
+	if !q.writeFits(n, class) {
+		status := verbs.WCLocLenErr
+		if q.prof.NoLengthCheck { // rxe_resp.c RESPST_ERR_LENGTH
+			status = verbs.WCRemInvReqErr
+		}
+		q.reject(synNAKInvalid, status, verbs.EventQPReqErr)
 		return
 	}
 	if n > 0 {
@@ -304,6 +308,12 @@ func (q *qp) executeWrite(p *packet, class uint8) {
 	r.left -= n
 	r.off += n
 	q.accepted(p, class)
+}
+
+// writeFits compares the n bytes of a WRITE's packet with what its RETH leaves
+// and with the path MTU (rxe_resp.c check_rkey: all of the rest or one MTU).
+func (q *qp) writeFits(n uint32, class uint8) bool {
+	return n == min(q.resp.left, q.mtu) && (class&isLast == 0 || n == q.resp.left)
 }
 
 // rejectAccess is a remote access error.
@@ -334,7 +344,9 @@ func (q *qp) messageDone(p *packet, class uint8) {
 	r := &q.resp
 	length := r.off
 	r.kind, r.off = 0, 0
-	if !r.have {
+	// A UC message that lost its end leaves the receive for the next SEND; a
+	// WRITE in between must not use it.
+	if !r.have || class&isWrite != 0 && class&hasImm == 0 {
 		return
 	}
 	wc := verbs.WC{Opcode: verbs.WCRecv, ByteLen: length}
