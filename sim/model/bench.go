@@ -38,6 +38,7 @@ type Bench struct {
 	now    time.Duration
 	links  [][]link // from, to
 	faults []*fault
+	spare  []effect // the array that the next step fills
 
 	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
@@ -300,7 +301,11 @@ func (b *Bench) modified(q *qp, a *verbs.QPAttr, mask verbs.QPAttrMask) {
 }
 
 // step puts one input into a queue pair and carries out its effects in order.
+// All queue pairs fill the same array; a step inside another's (the CQ that they
+// share died) makes one of its own.
 func (b *Bench) step(q *qp, in input, cause int) {
+	outer := q.out
+	q.out, b.spare = b.spare, nil
 	q.cause = cause
 	q.step(in)
 	for i := 0; i < len(q.out); i++ {
@@ -327,7 +332,7 @@ func (b *Bench) step(q *qp, in input, cause int) {
 			b.note(q, fx)
 		}
 	}
-	q.out = q.out[:0]
+	q.out, b.spare = outer, q.out[:0]
 	if b.checker != nil {
 		b.checker(q)
 	}
