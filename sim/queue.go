@@ -53,7 +53,7 @@ type run[E any] struct {
 
 func (r *run[E]) at(i uint64) *entry[E] { return &r.slots[i&uint64(len(r.slots)-1)] }
 
-func (r *run[E]) push(e entry[E]) {
+func (r *run[E]) push() *entry[E] {
 	if r.tail-r.head == uint64(len(r.slots)) {
 		bigger := run[E]{slots: make([]entry[E], max(16, 2*len(r.slots))), head: r.head, tail: r.tail}
 		for i := r.head; i != r.tail; i++ {
@@ -61,16 +61,8 @@ func (r *run[E]) push(e entry[E]) {
 		}
 		*r = bigger
 	}
-	*r.at(r.tail) = e
 	r.tail++
-}
-
-func (r *run[E]) pop() entry[E] {
-	p := r.at(r.head)
-	e := *p
-	*p = entry[E]{}
-	r.head++
-	return e
+	return r.at(r.tail - 1)
 }
 
 // Len is the number of events that wait.
@@ -78,23 +70,22 @@ func (q *Queue[E]) Len() int { return q.size }
 
 // Push adds an event at a time since the clock began.
 func (q *Queue[E]) Push(at time.Duration, ev E) {
-	e := entry[E]{at, q.seq, ev}
-	q.seq++
-	q.size++
 	to := q.runFor(at)
 	if q.known && at < q.top().at {
 		q.first = to
 	}
 	if to == inHeap {
-		q.pushHeap(e)
-		return
+		q.pushHeap(entry[E]{at, q.seq, ev})
+	} else {
+		*q.runs[to].push() = entry[E]{at, q.seq, ev}
+		x := &q.ends[to]
+		if !x.used {
+			x.used, x.first, x.seq = true, at, q.seq
+		}
+		x.last = at
 	}
-	q.runs[to].push(e)
-	x := &q.ends[to]
-	if !x.used {
-		x.used, x.first, x.seq = true, at, e.seq
-	}
-	x.last = at
+	q.seq++
+	q.size++
 }
 
 // runFor finds the run whose last event is the latest that is not after at,
@@ -163,12 +154,15 @@ func (q *Queue[E]) Pop() (at time.Duration, ev E) {
 		return e.at, e.ev
 	}
 	r, x := &q.runs[q.first], &q.ends[q.first]
-	e := r.pop()
+	e := r.at(r.head)
+	at, ev = e.at, e.ev
+	*e = entry[E]{}
+	r.head++
 	if x.used = r.head != r.tail; x.used {
 		next := r.at(r.head)
 		x.first, x.seq = next.at, next.seq
 	}
-	return e.at, e.ev
+	return at, ev
 }
 
 func (q *Queue[E]) pushHeap(e entry[E]) {

@@ -51,8 +51,7 @@ type event struct {
 	kind  eventKind
 	timer timerKind
 	pump  pumpKind
-	life  uint32
-	gen   uint32
+	gen   uint32 // of the timer; of a pump: the life of q
 	q     *qp
 	pkt   *packet
 }
@@ -281,7 +280,7 @@ func (b *Bench) happen(ev *event) {
 		}
 		b.step(q, input{kind: inTimer, timer: ev.timer}, b.traceTimer(q, ev.timer))
 	case evPump:
-		if q.life == ev.life && !q.gone {
+		if q.life == ev.gen && !q.gone {
 			b.step(q, input{kind: inPump, pump: ev.pump}, q.pumpCause)
 		}
 	}
@@ -327,7 +326,7 @@ func (b *Bench) step(q *qp, in input, cause int) {
 			if q.peer >= 0 {
 				at = max(at, b.links[q.node.index][q.peer].free)
 			}
-			b.queue.Push(at, event{kind: evPump, q: q, pump: fx.pump, life: q.life})
+			b.queue.Push(at, event{kind: evPump, q: q, pump: fx.pump, gen: q.life})
 		default:
 			b.note(q, fx)
 		}

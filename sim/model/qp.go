@@ -15,12 +15,11 @@ import (
 type qp struct {
 	node   *node
 	prof   *Profile
-	pool   *packetPool
-	pd     *domain
 	num    uint32
 	life   uint32 // counts the resets
+	sqFree uint64 // send slots before this one can be used again
+	rqFree uint64
 	mtu    uint32
-	handle verbs.QP
 	peer   int16 // node, -1 for none
 	typ    verbs.QPType
 	state  verbs.QPState
@@ -32,6 +31,8 @@ type qp struct {
 
 	out   []effect // of the step that is under way
 	cause int      // trace event that the step comes from
+	pool  *packetPool
+	pd    *domain
 
 	sendCQ, recvCQ *cq
 	srq            *srq
@@ -40,16 +41,15 @@ type qp struct {
 
 	// The send side.
 	sq     ring[sendWQE]
-	sqFree uint64 // send slots before this one can be used again
 	req    requester
 	comp   completer
 	timers [numTimers]timerState
 
 	// The receive side.
-	rq     ring[recvWQE]
-	rqFree uint64
-	resp   responder
+	rq   ring[recvWQE]
+	resp responder
 
+	handle    verbs.QP
 	windows   int // type 2 windows bound to it
 	pumpCause int
 }
