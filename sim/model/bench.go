@@ -40,6 +40,7 @@ type Bench struct {
 	faults []*fault
 	spare  []effect // the array that the next step fills
 
+	popped  uint64    // events taken from the queue
 	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
 	trace   []verbs.TraceEvent
@@ -193,6 +194,7 @@ func (b *Bench) run(ctx context.Context, end time.Duration, ready func() (bool, 
 			return false, &sim.LimitError{What: "trace events", Limit: maxTrace, Fix: "wait for less, or turn the trace off"}
 		}
 		at, ev := b.queue.Pop()
+		b.popped++
 		b.now = at
 		b.happen(&ev)
 	}
@@ -213,6 +215,7 @@ func (b *Bench) upcoming() (time.Duration, bool) {
 			return at, true
 		}
 		_, old := b.queue.Pop()
+		b.popped++
 		if t.gen != old.gen {
 			continue
 		}

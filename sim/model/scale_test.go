@@ -1,166 +1,15 @@
 package model
 
 import (
-	"context"
-	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
 	"rdmaprep/sim/verbs"
 )
 
-// fleet is many connected pairs of RC queue pairs between two nodes. Each side
-// has one completion queue and registers one or more regions.
-type fleet struct {
-	b     *Bench
-	n     [2]*node
-	cq    [2]verbs.CQ
-	mrs   [2][]verbs.MRInfo
-	qps   [2][]verbs.QP
-	send  []verbs.SendWR
-	recv  []verbs.RecvWR
-	wc    []verbs.WC
-	at    uint64 // bytes into the registered memory
-	msgs  uint64
-	wrong int
-}
-
-// fleetSize is what a fleet is made of.
-type fleetSize struct {
-	qps     int
-	batch   int // messages of one post
-	region  int // bytes of a region
-	regions int // of each side
-}
-
-const messageBytes = 64
-
-func newFleet(tb failer, size fleetSize) *fleet {
-	f := &fleet{b: must(Open(context.Background(), Options{}))}
-	peer := [2]verbs.GID{}
-	qp := [2][]verbs.QPInfo{}
-	for i, n := range f.b.nodes {
-		f.n[i] = n
-		peer[1-i] = must(n.QueryGID(1, 1))
-		pd := must(n.AllocPD())
-		f.cq[i] = must(n.CreateCQ(2*max(size.batch, size.qps), 0)).CQ
-		for range size.regions {
-			addr := must(n.Alloc(size.region))
-			f.mrs[i] = append(f.mrs[i], must(n.RegMR(pd, addr, uint64(size.region), verbs.AccessLocalWrite)))
-		}
-		for range size.qps {
-			q := must(n.CreateQP(pd, verbs.QPInitAttr{
-				Type: verbs.RC, SendCQ: f.cq[i], RecvCQ: f.cq[i],
-				Cap: verbs.QPCap{MaxSendWR: max(16, size.batch), MaxRecvWR: max(16, size.batch), MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 64},
-			}))
-			qp[i] = append(qp[i], q)
-			f.qps[i] = append(f.qps[i], q.QP)
-		}
-	}
-	o := defaults()
-	for i, n := range f.n {
-		for k := range qp[i] {
-			x, y := &side{dev: n, qp: qp[i][k]}, &side{gid: peer[i], qp: qp[1-i][k]}
-			connect(tb, x, y, o)
-		}
-	}
-	f.send = make([]verbs.SendWR, size.batch)
-	f.recv = make([]verbs.RecvWR, size.batch)
-	f.wc = make([]verbs.WC, 256)
-	for i := range size.batch {
-		f.send[i] = verbs.SendWR{Opcode: verbs.WRSend, Flags: verbs.SendSignaled, SGL: make([]verbs.SGE, 1)}
-		f.recv[i] = verbs.RecvWR{SGL: make([]verbs.SGE, 1)}
-	}
-	return f
-}
-
-// stride is how far apart the buffers of successive messages are: a page and a
-// cache line, so that every page of a region is visited.
-const stride = pageSize + messageBytes
-
-// buffer is the next place in the registered memory of a side.
-func (f *fleet) buffer(side int, sge *verbs.SGE) {
-	m := &f.mrs[side][f.msgs%uint64(len(f.mrs[side]))]
-	off := f.at % (m.Length - messageBytes + 1) / messageBytes * messageBytes
-	*sge = verbs.SGE{Addr: m.Addr + off, Length: messageBytes, LKey: m.LKey}
-}
-
-// post gives one batch to queue pair k.
-func (f *fleet) post(k int) error {
-	for i := range f.send {
-		f.buffer(0, &f.send[i].SGL[0])
-		f.buffer(1, &f.recv[i].SGL[0])
-		f.at += stride
-		f.msgs++
-	}
-	if _, err := f.n[1].PostRecv(f.qps[1][k], f.recv); err != nil {
-		return err
-	}
-	_, err := f.n[0].PostSend(f.qps[0][k], f.send)
-	return err
-}
-
-// finish waits for everything that was posted and polls it; want is how many
-// messages that was.
-func (f *fleet) finish(want int) error {
-	if _, err := f.b.Wait(context.Background(), time.Second, nil); err != nil {
-		return err
-	}
-	for i, n := range f.n {
-		got := 0
-		for {
-			c, err := n.PollCQ(f.cq[i], f.wc)
-			if err != nil {
-				return err
-			}
-			for k := range f.wc[:c] {
-				if f.wc[k].Status != verbs.WCSuccess {
-					f.wrong++
-				}
-			}
-			if got += c; c < len(f.wc) {
-				break
-			}
-		}
-		if got != want || f.wrong > 0 {
-			return fmt.Errorf("node %d: %d completions of %d, %d not SUCCESS", i, got, want, f.wrong)
-		}
-	}
-	return nil
-}
-
-// inTurn sends one batch on every queue pair, one after the other.
-func (f *fleet) inTurn() error {
-	for k := range f.qps[0] {
-		if err := f.post(k); err != nil {
-			return err
-		}
-		if err := f.finish(len(f.send)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// atOnce sends one batch on every queue pair, all in flight together.
-func (f *fleet) atOnce() error {
-	for k := range f.qps[0] {
-		if err := f.post(k); err != nil {
-			return err
-		}
-	}
-	return f.finish(len(f.qps[0]) * len(f.send))
-}
-
-// onFirst sends one batch on the first queue pair; the others are idle.
-func (f *fleet) onFirst() error {
-	if err := f.post(0); err != nil {
-		return err
-	}
-	return f.finish(len(f.send))
-}
-
-// scalings are the figures: the same pattern of messages, small and large.
+// scalings are what may grow without a message costing more: the same messages
+// in the same pattern, on a small fleet and on a large one.
 var scalings = []struct {
 	name         string
 	small, large fleetSize
@@ -172,6 +21,84 @@ var scalings = []struct {
 	{"QPs all but one idle", fleetSize{1, 64, 4096, 1}, fleetSize{10000, 64, 4096, 1}, (*fleet).onFirst},
 	{"memory in one region", fleetSize{1, 64, 1024, 1}, fleetSize{1, 64, 1 << 30, 1}, (*fleet).onFirst},
 	{"memory in regions of 64 KiB", fleetSize{1, 64, 1024, 1}, fleetSize{1, 64, 65536, 16384}, (*fleet).onFirst},
+}
+
+// work is what the engine has done, by its own counters.
+func (f *fleet) work() (events, looks uint64) {
+	for _, n := range f.n {
+		looks += n.pds.looks + n.mrs.looks + n.mws.looks + n.chans.looks + n.cqs.looks +
+			n.srqs.looks + n.ahs.looks + n.qps.looks + n.mem.looks
+	}
+	return f.b.popped, looks
+}
+
+// perMessage is the work of one round for each of its messages, as a fraction:
+// equal work means equal fractions, not nearly equal ones.
+type perMessage struct{ events, looks, messages uint64 }
+
+func (x perMessage) equal(y perMessage) bool {
+	return x.events*y.messages == y.events*x.messages && x.looks*y.messages == y.looks*x.messages
+}
+
+// TestScaleWork: from 1 to 10,000 queue pairs and from 1 KiB to 1 GiB of
+// registered memory, a message takes the same number of events and look-ups.
+func TestScaleWork(t *testing.T) {
+	for _, s := range scalings {
+		var work [2]perMessage
+		for i, size := range []fleetSize{s.small, s.large} {
+			f := newFleet(t, size)
+			check(t, s.round(f)) // queues and pools have their size afterwards
+			e, l := f.work()
+			m := f.msgs
+			check(t, s.round(f))
+			events, looks := f.work()
+			work[i] = perMessage{events - e, looks - l, f.msgs - m}
+			for k, n := range f.n {
+				if c := must(n.PollCQ(f.cq[k], f.wc)); c != 0 {
+					t.Errorf("%s: %d completions too many", s.name, c)
+				}
+			}
+		}
+		small, large := work[0], work[1]
+		if small.messages == 0 || small.events < 2*small.messages || small.looks < 4*small.messages {
+			t.Errorf("%s: %+v counts less than a packet, an answer and the keys of each message", s.name, small)
+		}
+		if !small.equal(large) {
+			t.Errorf("%s: %+v on the small fleet, %+v on the large one", s.name, small, large)
+		}
+		t.Logf("%s: %.3f events and %.3f look-ups a message", s.name,
+			float64(large.events)/float64(large.messages), float64(large.looks)/float64(large.messages))
+	}
+}
+
+// TestIdleQPMemory: a queue pair in RTS takes less than 4 KiB, whether it is
+// fresh or has carried a message and waits for the next.
+func TestIdleQPMemory(t *testing.T) {
+	const qps, limit = 10000, 4096
+	before := liveBytes()
+	f := newFleet(t, fleetSize{qps: qps, batch: 1, region: 4096, regions: 1})
+	fresh := float64(liveBytes()-before) / (2 * qps)
+	check(t, f.inTurn())
+	used := float64(liveBytes()-before) / (2 * qps)
+	for _, q := range f.n[0].qps.rows {
+		if q.state != verbs.RTS {
+			t.Fatalf("a queue pair is in %s", q.state)
+		}
+	}
+	t.Logf("%.0f bytes for a fresh queue pair, %.0f for one that has carried a message", fresh, used)
+	if fresh >= limit || used >= limit {
+		t.Errorf("%.0f and %.0f bytes for an idle queue pair, want less than %d", fresh, used, limit)
+	}
+	runtime.KeepAlive(f)
+}
+
+// liveBytes is what the heap holds after a collection.
+func liveBytes() uint64 {
+	runtime.GC()
+	runtime.GC() // what the first one only found to be garbage
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // turns are how often each side of a comparison is measured; the best counts,
