@@ -43,10 +43,12 @@ func (x perMessage) equal(y perMessage) bool {
 // TestScaleWork: from 1 to 10,000 queue pairs and from 1 KiB to 1 GiB of
 // registered memory, a message takes the same number of events and look-ups.
 func TestScaleWork(t *testing.T) {
+	var alive []*fleet // a GiB that is used again would be zeroed, a fresh one is not
 	for _, s := range scalings {
 		var work [2]perMessage
 		for i, size := range []fleetSize{s.small, s.large} {
 			f := newFleet(t, size)
+			alive = append(alive, f)
 			check(t, s.round(f)) // queues and pools have their size afterwards
 			e, l := f.work()
 			m := f.msgs
@@ -69,6 +71,7 @@ func TestScaleWork(t *testing.T) {
 		t.Logf("%s: %.3f events and %.3f look-ups a message", s.name,
 			float64(large.events)/float64(large.messages), float64(large.looks)/float64(large.messages))
 	}
+	runtime.KeepAlive(alive)
 }
 
 // TestIdleQPMemory: a queue pair in RTS takes less than 4 KiB, whether it is
