@@ -44,6 +44,7 @@ type Bench struct {
 	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
 	trace   []verbs.TraceEvent
+	arena   traceArena
 	cause   int
 }
 

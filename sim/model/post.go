@@ -39,7 +39,7 @@ func (n *node) PostRecv(h verbs.QP, wrs []verbs.RecvWR) (int, error) {
 		}
 		q.rq.push().set(&wrs[i])
 		if n.bench.tracing {
-			n.bench.tracePost(q, wrs[i].ID, "RECV")
+			n.bench.tracePost(q, wrs[i].ID, "post RECV")
 		}
 	}
 	if q.state == verbs.ERR {
@@ -97,7 +97,7 @@ func (q *qp) push(wr *verbs.SendWR) {
 		}
 	}
 	if q.node.bench.tracing {
-		w.trace = q.node.bench.tracePost(q, wr.ID, wr.Opcode.String())
+		w.trace = q.node.bench.tracePost(q, wr.ID, postNames[wr.Opcode])
 	}
 }
 
