@@ -63,6 +63,9 @@ func TestQueueMixed(t *testing.T) {
 			after := []time.Duration{0, 1000, 67000, time.Duration(r.Below(100000))}[r.Below(4)]
 			it := item{now + after, i}
 			naive = append(naive, it)
+			if r.Below(2) == 0 {
+				q.Peek() // it remembers what it found
+			}
 			q.Push(it.at, it)
 		}
 		if q.Len() != len(naive) {
