@@ -40,10 +40,13 @@ type Bench struct {
 	now    time.Duration
 	links  [][]link // from, to
 	faults []*fault
+	spare  []effect // the array that the next step fills
 
+	popped  uint64    // events taken from the queue
 	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
 	trace   []verbs.TraceEvent
+	arena   traceArena
 	cause   int
 }
 
@@ -52,9 +55,8 @@ type event struct {
 	kind  eventKind
 	timer timerKind
 	pump  pumpKind
-	life  uint32
-	gen   uint32 // evTimer; evUnstall: the CQ
 	node  uint8  // evUnstall, evPlace
+	gen   uint32 // of the timer; of a pump: the life of q; evUnstall: the CQ
 	q     *qp
 	pkt   *packet
 }
@@ -200,6 +202,7 @@ func (b *Bench) run(ctx context.Context, end time.Duration, ready func() (bool, 
 			return false, &sim.LimitError{What: "trace events", Limit: maxTrace, Fix: "wait for less, or turn the trace off"}
 		}
 		at, ev := b.queue.Pop()
+		b.popped++
 		b.now = at
 		b.happen(&ev)
 	}
@@ -220,6 +223,7 @@ func (b *Bench) upcoming() (time.Duration, bool) {
 			return at, true
 		}
 		_, old := b.queue.Pop()
+		b.popped++
 		if t.gen != old.gen {
 			continue
 		}
@@ -299,7 +303,7 @@ func (b *Bench) happen(ev *event) {
 	case evPlace:
 		b.nodes[ev.node].settle()
 	case evPump:
-		if q.life == ev.life && !q.gone {
+		if q.life == ev.gen && !q.gone {
 			b.step(q, input{kind: inPump, pump: ev.pump}, q.pumpCause)
 		}
 	}
@@ -319,7 +323,11 @@ func (b *Bench) modified(q *qp, a *verbs.QPAttr, mask verbs.QPAttrMask) {
 }
 
 // step puts one input into a queue pair and carries out its effects in order.
+// All queue pairs fill the same array; a step inside another's (the CQ that they
+// share died) makes one of its own.
 func (b *Bench) step(q *qp, in input, cause int) {
+	outer := q.out
+	q.out, b.spare = b.spare, nil
 	q.cause = cause
 	q.step(in)
 	for i := 0; i < len(q.out); i++ {
@@ -341,12 +349,12 @@ func (b *Bench) step(q *qp, in input, cause int) {
 			if q.peer >= 0 {
 				at = max(at, b.links[q.node.index][q.peer].free)
 			}
-			b.queue.Push(at, event{kind: evPump, q: q, pump: fx.pump, life: q.life})
+			b.queue.Push(at, event{kind: evPump, q: q, pump: fx.pump, gen: q.life})
 		default:
 			b.note(q, fx)
 		}
 	}
-	q.out = q.out[:0]
+	q.out, b.spare = outer, q.out[:0]
 	if b.checker != nil {
 		b.checker(q)
 	}

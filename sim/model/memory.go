@@ -27,6 +27,7 @@ type memory struct {
 	blocks []*block // by address
 	next   uint64
 	total  int
+	looks  uint64 // allocations that find compared an address with
 }
 
 func (m *memory) alloc(length int) (*block, error) {
@@ -44,7 +45,7 @@ func (m *memory) alloc(length int) (*block, error) {
 
 // find returns the block that holds addr, nil if none does.
 func (m *memory) find(addr uint64) *block {
-	i := sort.Search(len(m.blocks), func(i int) bool { return m.blocks[i].addr > addr })
+	i := sort.Search(len(m.blocks), func(i int) bool { m.looks++; return m.blocks[i].addr > addr })
 	if i == 0 {
 		return nil
 	}

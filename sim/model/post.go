@@ -28,10 +28,10 @@ func (n *node) PostRecv(h verbs.QP, wrs []verbs.RecvWR) (int, error) {
 		return 0, refuse("post_recv", syscall.EINVAL, "the QP is in RESET; receives may be posted from INIT on")
 	}
 	for i := range wrs {
-		if len(wrs[i].SGL) > q.cap.MaxRecvSGE {
+		if len(wrs[i].SGL) > q.attr.Cap.MaxRecvSGE {
 			n.ring(q)
 			return i, refuse("post_recv", syscall.EINVAL,
-				fmt.Sprintf("%d SGEs, max_recv_sge is %d", len(wrs[i].SGL), q.cap.MaxRecvSGE))
+				fmt.Sprintf("%d SGEs, max_recv_sge is %d", len(wrs[i].SGL), q.attr.Cap.MaxRecvSGE))
 		}
 		if !q.recvRoom() {
 			n.ring(q)
@@ -39,7 +39,7 @@ func (n *node) PostRecv(h verbs.QP, wrs []verbs.RecvWR) (int, error) {
 		}
 		q.rq.push().set(&wrs[i])
 		if n.bench.tracing {
-			n.bench.tracePost(q, wrs[i].ID, "RECV")
+			n.bench.tracePost(q, wrs[i].ID, "post RECV")
 		}
 	}
 	if q.state == verbs.ERR {
@@ -97,7 +97,7 @@ func (q *qp) push(wr *verbs.SendWR) {
 		}
 	}
 	if q.node.bench.tracing {
-		w.trace = q.node.bench.tracePost(q, wr.ID, wr.Opcode.String())
+		w.trace = q.node.bench.tracePost(q, wr.ID, postNames[wr.Opcode])
 	}
 }
 
@@ -106,8 +106,8 @@ func (q *qp) checkPost(wr *verbs.SendWR) (syscall.Errno, string) {
 	if wr.Opcode > verbs.WRSendWithInv {
 		return syscall.EINVAL, fmt.Sprintf("no send opcode has the value %d", wr.Opcode)
 	}
-	if len(wr.SGL) > q.cap.MaxSendSGE {
-		return syscall.EINVAL, fmt.Sprintf("%d SGEs, max_send_sge is %d", len(wr.SGL), q.cap.MaxSendSGE)
+	if len(wr.SGL) > q.attr.Cap.MaxSendSGE {
+		return syscall.EINVAL, fmt.Sprintf("%d SGEs, max_send_sge is %d", len(wr.SGL), q.attr.Cap.MaxSendSGE)
 	}
 	var length uint64
 	for i := range wr.SGL {
@@ -119,8 +119,8 @@ func (q *qp) checkPost(wr *verbs.SendWR) (syscall.Errno, string) {
 	reads := wr.Opcode == verbs.WRRDMARead
 	atomic := wr.Opcode == verbs.WRAtomicCmpAndSwp || wr.Opcode == verbs.WRAtomicFetchAdd
 	if wr.Flags&verbs.SendInline != 0 {
-		if length > uint64(q.cap.MaxInline) {
-			return syscall.EINVAL, fmt.Sprintf("%d inline bytes, max_inline_data is %d", length, q.cap.MaxInline)
+		if length > uint64(q.attr.Cap.MaxInline) {
+			return syscall.EINVAL, fmt.Sprintf("%d inline bytes, max_inline_data is %d", length, q.attr.Cap.MaxInline)
 		}
 		if (reads || atomic) && !q.prof.InlineReadAccepted {
 			return syscall.EINVAL, "INLINE is for SEND and RDMA_WRITE"

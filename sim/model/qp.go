@@ -9,47 +9,51 @@ import (
 // qp is a queue pair as a state machine: step is the only door in, and what it
 // wants done comes out as effects. It reads no clock and starts nothing; of the
 // node it uses the protection tables and memory only.
+//
+// Its fields stand in the order in which a message touches them: with thousands
+// of queue pairs in turn, what a message costs is the cache lines that it needs.
 type qp struct {
 	node   *node
 	prof   *Profile
-	handle verbs.QP
 	num    uint32
 	life   uint32 // counts the resets
-	pd     *domain
-	typ    verbs.QPType
-	rc     bool
-	op     uint8 // transport bits of its opcodes
-	state  verbs.QPState
-	attr   verbs.QPAttr
-	cap    verbs.QPCap
-	sigAll bool
+	sqFree uint64 // send slots before this one can be used again
+	rqFree uint64
 	mtu    uint32
 	peer   int16 // node, -1 for none
+	typ    verbs.QPType
+	state  verbs.QPState
+	op     uint8 // transport bits of its opcodes
+	rc     bool
+	sigAll bool
+	kicked bool // a doorbell is on its way
+	gone   bool // destroyed
+
+	out   []effect // of the step that is under way
+	cause int      // trace event that the step comes from
+	pool  *packetPool
+	pd    *domain
 
 	sendCQ, recvCQ *cq
 	srq            *srq
-	windows        int // type 2 windows bound to it
 
+	attr verbs.QPAttr // Cap is what creation gave
+
+	// The send side.
 	sq     ring[sendWQE]
-	rq     ring[recvWQE]
-	sqFree uint64 // send slots before this one can be used again
-	rqFree uint64
+	req    requester
+	comp   completer
+	timers [numTimers]timerState
 
-	req  requester
-	comp completer
+	// The receive side.
+	rq   ring[recvWQE]
 	resp responder
 
-	out   []effect
-	cause int // trace event that the step comes from
-
-	// What the device keeps beside the machine.
-	timers    [numTimers]timerState
-	kicked    bool // a doorbell is on its way
-	gone      bool // destroyed
+	handle    verbs.QP
+	windows   int // type 2 windows bound to it
 	pumpCause int
 	skew      time.Duration // under a seed: how much longer its way is
 	lastAt    time.Duration // when its last packet arrives
-	pool      *packetPool
 }
 
 // effectKind is what an effect asks of the device.
@@ -374,7 +378,7 @@ func (q *qp) reset() {
 	q.req = requester{}
 	q.comp = completer{}
 	q.resp.clear(q.pool)
-	q.attr = verbs.QPAttr{Cap: q.cap}
+	q.attr = verbs.QPAttr{Cap: q.attr.Cap}
 	q.peer, q.mtu = -1, 0
 	if q.typ == verbs.UD {
 		q.mtu = q.node.portMTU()

@@ -84,12 +84,12 @@ func (n *node) CreateQP(pd verbs.PD, init verbs.QPInitAttr) (verbs.QPInfo, error
 		sendCQ: scq, recvCQ: rcq, srq: s, sigAll: init.SQSigAll, peer: -1, pool: &n.bench.pool, cause: -1,
 	}
 	q.op = map[verbs.QPType]uint8{verbs.RC: transportRC, verbs.UC: transportUC, verbs.UD: transportUD}[init.Type]
-	q.cap = n.queueCaps(init.Cap)
+	caps := &q.attr.Cap
+	*caps = n.queueCaps(init.Cap)
 	if s != nil {
-		q.cap.MaxRecvWR, q.cap.MaxRecvSGE = 0, 0
+		caps.MaxRecvWR, caps.MaxRecvSGE = 0, 0
 	}
-	q.attr.Cap = q.cap
-	q.sq.limit, q.rq.limit = q.cap.MaxSendWR, q.cap.MaxRecvWR
+	q.sq.limit, q.rq.limit = caps.MaxSendWR, caps.MaxRecvWR
 	if q.typ == verbs.UD {
 		q.mtu = n.portMTU()
 	}
@@ -102,7 +102,7 @@ func (n *node) CreateQP(pd verbs.PD, init verbs.QPInitAttr) (verbs.QPInfo, error
 	if s != nil {
 		s.users++
 	}
-	return verbs.QPInfo{QP: q.handle, Num: q.num, Cap: q.cap}, nil
+	return verbs.QPInfo{QP: q.handle, Num: q.num, Cap: *caps}, nil
 }
 
 func (n *node) portMTU() uint32 {

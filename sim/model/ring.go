@@ -20,7 +20,7 @@ func (r *ring[T]) reset()         { r.head, r.tail = 0, 0 }
 // so that its inner slices can be reused. The caller checks full first.
 func (r *ring[T]) push() *T {
 	if r.len() == len(r.slots) {
-		bigger := make([]T, max(4, 2*len(r.slots)))
+		bigger := make([]T, max(1, 2*len(r.slots)))
 		for i := r.head; i != r.tail; i++ {
 			bigger[i&uint64(len(bigger)-1)] = *r.at(i)
 		}

@@ -4,6 +4,7 @@ package model
 type table[T any] struct {
 	rows  []*T
 	count int
+	looks uint64 // calls of get: look-ups of handles, keys and QP numbers
 }
 
 func (t *table[T]) add(v *T) uint32 {
@@ -14,6 +15,7 @@ func (t *table[T]) add(v *T) uint32 {
 
 // get returns nil for a handle that was never given out or is gone.
 func (t *table[T]) get(handle uint32) *T {
+	t.looks++
 	if handle-1 >= uint32(len(t.rows)) {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"rdmaprep/sim/verbs"
 	"rdmaprep/sim/wire"
 )
@@ -15,9 +17,48 @@ func (b *Bench) record(e verbs.TraceEvent) int {
 	return e.Seq
 }
 
+// traceArena holds what trace events point to, in arrays that are cut up: a
+// trace is kept or dropped as a whole.
+type traceArena struct {
+	frames []byte
+	wcs    []verbs.WC
+}
+
+const (
+	arenaBytes = 16 << 10
+	arenaWCs   = 128
+)
+
+// frame encodes w.
+func (a *traceArena) frame(w *wire.Packet) []byte {
+	if n := w.FrameLen(); cap(a.frames)-len(a.frames) < n {
+		a.frames = make([]byte, 0, max(n, arenaBytes))
+	}
+	at := len(a.frames)
+	a.frames = wire.AppendFrame(a.frames, w)
+	return slices.Clip(a.frames[at:])
+}
+
+// wc keeps a copy of a completion.
+func (a *traceArena) wc(wc verbs.WC) *verbs.WC {
+	if len(a.wcs) == cap(a.wcs) {
+		a.wcs = make([]verbs.WC, 0, arenaWCs)
+	}
+	a.wcs = append(a.wcs, wc)
+	return &a.wcs[len(a.wcs)-1]
+}
+
+// postNames are what a posted send request is called, by opcode.
+var postNames = func() (names [verbs.WRSendWithInv + 1]string) {
+	for o := range names {
+		names[o] = "post " + verbs.WROpcode(o).String()
+	}
+	return names
+}()
+
 func (b *Bench) tracePost(q *qp, id uint64, what string) int {
 	return b.record(verbs.TraceEvent{
-		Kind: verbs.TracePost, Cause: -1, Node: q.node.name, QPNum: q.num, WRID: id, Why: "post " + what,
+		Kind: verbs.TracePost, Cause: -1, Node: q.node.name, QPNum: q.num, WRID: id, Why: what,
 	})
 }
 
@@ -91,9 +132,8 @@ func (b *Bench) traceFault(n *node, why string) {
 }
 
 func (b *Bench) traceComplete(q *qp, fx *effect) {
-	wc := fx.wc
 	b.record(verbs.TraceEvent{
-		Kind: verbs.TraceComplete, Cause: fx.cause, Node: q.node.name, QPNum: q.num, WRID: wc.ID, WC: &wc,
+		Kind: verbs.TraceComplete, Cause: fx.cause, Node: q.node.name, QPNum: q.num, WRID: fx.wc.ID, WC: b.arena.wc(fx.wc),
 	})
 }
 
@@ -159,7 +199,7 @@ func (b *Bench) frame(p *packet) []byte {
 	w.ImmDt.Data = p.imm
 	w.IETH.RKey = p.rkey
 	w.Payload = p.payload
-	frame := wire.AppendFrame(nil, &w)
+	frame := b.arena.frame(&w)
 	if p.corrupt { // the last byte that the ICRC covers
 		frame[len(frame)-icrcBytes-1] ^= 1
 	}
