@@ -90,7 +90,9 @@ func (q *qp) unack() {
 	}
 	if r.acks--; r.acks > 0 {
 		r.ackPSN = r.ackPrev
+		return
 	}
+	q.setTimer(timerReply, 0)
 }
 
 // ackSyndrome is an ACK with the receives that are posted; a queue pair with

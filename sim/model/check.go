@@ -29,11 +29,11 @@ func (q *qp) checkQueues() error {
 		return fmt.Errorf("a queue holds more than its capacity")
 	case q.sqFree > q.sq.head || q.rqFree > q.rq.tail:
 		return fmt.Errorf("a slot in use was given back")
-	case (q.state == verbs.ERR || q.state == verbs.SQE) && q.sq.len() > 0:
+	case (q.state == verbs.ERR || q.state == verbs.SQE) && q.sq.len() > 0 && !q.kicked:
 		return fmt.Errorf("%d send requests wait in %s", q.sq.len(), q.state)
 	case q.state == verbs.ERR && q.resp.have:
 		return fmt.Errorf("a receive request is held in ERR")
-	case q.state == verbs.ERR && q.rq.len() > 0 && !q.prof.ErrRecvWaits:
+	case q.state == verbs.ERR && q.rq.len() > 0 && !q.prof.ErrRecvWaits && !q.kicked:
 		return fmt.Errorf("%d receive requests wait in ERR", q.rq.len())
 	}
 	begun, reading := true, 0

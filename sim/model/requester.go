@@ -135,7 +135,8 @@ func (q *qp) sendOne() bool {
 
 // start checks a request whose turn has come and gives it its PSNs.
 func (q *qp) start(w *sendWQE) bool {
-	if q.state == verbs.SQD {
+	// Without a path there is no MTU: only a CUR_STATE that lies gets so far.
+	if q.state == verbs.SQD || q.mtu == 0 {
 		return false
 	}
 	if w.wr.Flags&verbs.SendFence != 0 && q.comp.reading > 0 {
