@@ -105,7 +105,7 @@ func (b *Bench) setLink(n *node, up bool) {
 		e.Type = verbs.EventPortActive
 	}
 	b.traceFault(n, up)
-	b.raise(n, e, nil, len(b.trace)-1)
+	b.raise(n, e, nil, b.trace.count-1)
 }
 
 // transmit puts a packet on the wire.
