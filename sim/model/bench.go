@@ -45,8 +45,7 @@ type Bench struct {
 	popped  uint64    // events taken from the queue
 	checker func(*qp) // tests look at a queue pair after every step
 	tracing bool
-	trace   []verbs.TraceEvent
-	arena   traceArena
+	trace   traceLog
 	cause   int
 }
 
@@ -198,7 +197,7 @@ func (b *Bench) run(ctx context.Context, end time.Duration, ready func() (bool, 
 		if i >= maxEvents {
 			return false, &sim.LimitError{What: "events in one wait", Limit: maxEvents, Fix: "wait for less"}
 		}
-		if len(b.trace) >= maxTrace {
+		if b.trace.count >= maxTrace {
 			return false, &sim.LimitError{What: "trace events", Limit: maxTrace, Fix: "wait for less, or turn the trace off"}
 		}
 		at, ev := b.queue.Pop()

@@ -35,7 +35,7 @@ func (b *Bench) setLink(n *node, up bool) {
 		e.Type, why = verbs.EventPortActive, "link up"
 	}
 	b.traceFault(n, why)
-	b.raise(n, e, nil, len(b.trace)-1)
+	b.raise(n, e, nil, b.trace.count-1)
 }
 
 // transmit puts a packet on the wire.

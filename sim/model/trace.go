@@ -1,51 +1,18 @@
 package model
 
 import (
-	"slices"
-
 	"rdmaprep/sim/verbs"
 	"rdmaprep/sim/wire"
 )
 
 // Trace returns what happened since Open, nothing if the trace is off.
-func (b *Bench) Trace() []verbs.TraceEvent { return b.trace }
+func (b *Bench) Trace() []verbs.TraceEvent { return b.trace.all() }
 
 // record adds an event and returns its number.
 func (b *Bench) record(e verbs.TraceEvent) int {
-	e.Seq, e.At = len(b.trace), b.now
-	b.trace = append(b.trace, e)
+	e.Seq, e.At = b.trace.count, b.now
+	*b.trace.add() = e
 	return e.Seq
-}
-
-// traceArena holds what trace events point to, in arrays that are cut up: a
-// trace is kept or dropped as a whole.
-type traceArena struct {
-	frames []byte
-	wcs    []verbs.WC
-}
-
-const (
-	arenaBytes = 16 << 10
-	arenaWCs   = 128
-)
-
-// frame encodes w.
-func (a *traceArena) frame(w *wire.Packet) []byte {
-	if n := w.FrameLen(); cap(a.frames)-len(a.frames) < n {
-		a.frames = make([]byte, 0, max(n, arenaBytes))
-	}
-	at := len(a.frames)
-	a.frames = wire.AppendFrame(a.frames, w)
-	return slices.Clip(a.frames[at:])
-}
-
-// wc keeps a copy of a completion.
-func (a *traceArena) wc(wc verbs.WC) *verbs.WC {
-	if len(a.wcs) == cap(a.wcs) {
-		a.wcs = make([]verbs.WC, 0, arenaWCs)
-	}
-	a.wcs = append(a.wcs, wc)
-	return &a.wcs[len(a.wcs)-1]
 }
 
 // postNames are what a posted send request is called, by opcode.
@@ -133,7 +100,7 @@ func (b *Bench) traceFault(n *node, why string) {
 
 func (b *Bench) traceComplete(q *qp, fx *effect) {
 	b.record(verbs.TraceEvent{
-		Kind: verbs.TraceComplete, Cause: fx.cause, Node: q.node.name, QPNum: q.num, WRID: fx.wc.ID, WC: b.arena.wc(fx.wc),
+		Kind: verbs.TraceComplete, Cause: fx.cause, Node: q.node.name, QPNum: q.num, WRID: fx.wc.ID, WC: b.trace.wc(fx.wc),
 	})
 }
 
@@ -199,7 +166,7 @@ func (b *Bench) frame(p *packet) []byte {
 	w.ImmDt.Data = p.imm
 	w.IETH.RKey = p.rkey
 	w.Payload = p.payload
-	frame := b.arena.frame(&w)
+	frame := b.trace.frame(&w)
 	if p.corrupt { // the last byte that the ICRC covers
 		frame[len(frame)-icrcBytes-1] ^= 1
 	}
