@@ -34,7 +34,7 @@ func (a *app) labCommand() *cobra.Command {
 			if len(args) == 0 {
 				return a.listLabs(f.asJSON)
 			}
-			lib, err := a.library()
+			lib, err := a.loadContent()
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (f *labFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) listLabs(asJSON bool) error {
-	lib, err := a.library()
+	lib, err := a.loadContent()
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (a *app) screenQuiz(cmd *cobra.Command, f quizFlags) error {
 	if len(f.topics) > 1 {
 		return usagef("several topics need --plain")
 	}
-	lib, err := a.library()
+	lib, err := a.loadContent()
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *app) screenQuiz(cmd *cobra.Command, f quizFlags) error {
 
 func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
 	ctx := cmd.Context()
-	lib, err := a.library()
+	lib, err := a.loadContent()
 	if err != nil {
 		return err
 	}
