@@ -72,6 +72,14 @@ func Main(lines []Line) []Line {
 // Asked says that the line is a change of state that the script asked for.
 func (l Line) Asked() bool { return l.Event.Kind == verbs.TraceState && l.Event.Why == "modify_qp" }
 
+// String is the text, and of a packet that was not taken, why.
+func (l Line) String() string {
+	if l.Lost == "" {
+		return l.Text
+	}
+	return l.Text + "  (not taken: " + l.Lost + ")"
+}
+
 // Arrow is the way of a packet, "a->b", or the node where an event happened.
 func (l Line) Arrow() string {
 	if l.Event.Kind == verbs.TracePacket && l.Event.Peer != "" {

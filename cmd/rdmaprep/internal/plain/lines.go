@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"rdmaprep/lessons/typed"
 )
 
 // maxLine bounds one line of input.
@@ -36,27 +38,11 @@ func newLines(ctx context.Context, in io.Reader, out io.Writer) *lines {
 	return &lines{ctx: ctx, in: s, out: out, got: make(chan bool, 1)}
 }
 
-// clean replaces what moves a cursor or changes a colour: a pack, or what was
-// typed, may hold it.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case r == '\t':
-			return ' '
-		case r < 0x20, r >= 0x7f && r < 0xa0:
-			return '?'
-		}
-		return r
-	}, s)
-}
-
 func (l *lines) printf(format string, args ...any) {
 	if l.err != nil {
 		return
 	}
-	_, l.err = io.WriteString(l.out, clean(fmt.Sprintf(format, args...)))
+	_, l.err = io.WriteString(l.out, typed.Plain(fmt.Sprintf(format, args...)))
 }
 
 // ask prints a prompt and reads a line, without its blanks at both ends. The

@@ -129,7 +129,7 @@ func (w *walker) save() error {
 		v = w.lab.View()
 	}
 	if v.SavedOK {
-		w.printf("Saved as %s. To read it: rdmaprep records show %s\n", v.Record.ID, firstOf(v.Record.ID, 8))
+		w.printf("Saved as %s. To read it: rdmaprep records show %s\n", v.Record.ID, v.Record.ShortID())
 		return nil
 	}
 	for _, p := range v.Problems {
@@ -148,5 +148,3 @@ func (w *walker) save() error {
 	w.step(lessons.Retry{})
 	return nil
 }
-
-func firstOf(s string, n int) string { return s[:min(n, len(s))] }

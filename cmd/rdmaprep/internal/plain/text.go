@@ -97,11 +97,7 @@ func (l *lines) observation(o lessons.Observation) {
 		l.printf("On the wire:\n")
 	}
 	for _, x := range lines {
-		lost := ""
-		if x.Lost != "" {
-			lost = "  (not taken: " + x.Lost + ")"
-		}
-		l.printf("  %10s %-5s %s%s\n", ladder.Millis(x.Event.At), x.Arrow(), x.Text, lost)
+		l.printf("  %10s %-5s %s\n", ladder.Millis(x.Event.At), x.Arrow(), x)
 	}
 }
 
