@@ -1,10 +1,8 @@
 package plain
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -16,61 +14,42 @@ import (
 // walker walks a lab with its learner.
 type walker struct {
 	*lines
-	ctx context.Context
+	keeping
 	svc *study.Service
 	lab *lessons.Lab
 	run *study.LabRun
 	now func() time.Time
-	why string // the last save that failed
 }
 
 // Lab walks a lab to its saved record, or to the end of the input. The lab's
 // progress is kept; the caller closes run.
 func Lab(ctx context.Context, svc *study.Service, lab *lessons.Lab, run *study.LabRun, in io.Reader, out io.Writer) error {
-	w := &walker{lines: newLines(ctx, in, out), ctx: ctx, svc: svc, lab: lab, run: run, now: svc.Now}
+	w := &walker{lines: newLines(ctx, in, out), svc: svc, lab: lab, run: run, now: svc.Now}
 	v := lab.View()
 	w.printf("Lab: %s\n%s\n%d steps, about %d minutes, on the model, profile %s, seed %d.\n",
 		v.Lab.Title, v.Lab.Goal, v.Total, v.Lab.Minutes, v.Profile, v.Seed)
 	w.step(lessons.Begin{})
 	err := w.walk()
 	w.step(lessons.Leave{})
-	if left(err) {
+	if left(err) && w.place == nil {
 		w.printf("\nLeft half-way. To go on: rdmaprep lab %s --plain --resume\n", v.Lab.ID)
 	}
 	if errors.Is(err, errEnd) {
 		err = nil
 	}
-	if v = lab.View(); v.Pending > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not be saved: %s", count(v.Pending, "answer or record"), cmp.Or(v.Message, w.why)))
-	}
-	return errors.Join(err, w.lines.err)
+	return errors.Join(err, w.lines.err, w.lost("answer or record", lab.View().Pending))
 }
 
+// step hands an event to the lab and carries out what it asks for.
 func (w *walker) step(ev lessons.Event) {
-	queue := []lessons.Event{ev}
-	for len(queue) > 0 {
-		effects := w.lab.Step(w.now(), queue[0])
-		queue = queue[1:]
-		for _, e := range effects {
-			ctx := w.ctx
-			if _, run := e.(lessons.RunStep); !run {
-				ctx = context.WithoutCancel(ctx) // a signal must not lose a prediction that was locked
-			}
-			next := w.svc.LabEffect(ctx, w.run, e)
-			if f, ok := next.(lessons.SaveFailed); ok {
-				w.why = f.Why
-			}
-			if next != nil {
-				queue = append(queue, next)
-			}
-		}
-	}
+	r, err := w.svc.PumpLab(w.ctx, w.run, w.lab, ev)
+	w.note(w.lines, r, err)
 }
 
 func (w *walker) walk() error {
 	for {
-		if w.ctx.Err() != nil {
-			return errInterrupted
+		if err := w.stopped(w.ctx); err != nil {
+			return err
 		}
 		v := w.lab.View()
 		var err error

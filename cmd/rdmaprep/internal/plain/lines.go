@@ -22,7 +22,7 @@ var errInterrupted = errors.New("interrupted")
 
 // lines is the conversation.
 type lines struct {
-	ctx context.Context //nolint:containedctx // of the one conversation
+	ctx context.Context // of the one conversation
 	in  *bufio.Scanner
 	out io.Writer
 	err error // the first write that failed

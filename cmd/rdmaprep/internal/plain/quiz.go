@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,18 +17,17 @@ import (
 // asker walks a quiz session with its learner.
 type asker struct {
 	*lines
-	ctx  context.Context
+	keeping
 	svc  *study.Service
 	sess *quiz.Session
 	now  func() time.Time
 	seen *lessons.Observation // of the last proof
-	why  string               // the last save that failed
 }
 
 // Quiz walks a session to its end, or to the end of the input. The session's
 // progress is kept under study.QuizKey.
 func Quiz(ctx context.Context, svc *study.Service, sess *quiz.Session, in io.Reader, out io.Writer) error {
-	a := &asker{lines: newLines(ctx, in, out), ctx: ctx, svc: svc, sess: sess, now: svc.Now}
+	a := &asker{lines: newLines(ctx, in, out), svc: svc, sess: sess, now: svc.Now}
 	a.printf("%s: %s. Type ? at an answer's prompt for the commands.\n", sess.View().Title, count(sess.View().Total, "question"))
 	a.step(quiz.Begin{})
 	err := a.walk()
@@ -38,45 +36,22 @@ func Quiz(ctx context.Context, svc *study.Service, sess *quiz.Session, in io.Rea
 		err = nil
 	}
 	a.summary()
-	return errors.Join(err, a.lines.err, a.unsaved())
+	return errors.Join(err, a.lines.err, a.lost("answer", a.sess.View().Pending))
 }
 
 // step hands an event to the session and carries out what it asks for.
 func (a *asker) step(ev quiz.Event) {
-	queue := []quiz.Event{ev}
-	for len(queue) > 0 {
-		effects := a.sess.Step(a.now(), queue[0])
-		queue = queue[1:]
-		for _, e := range effects {
-			ctx := a.ctx
-			if _, run := e.(quiz.RunProof); !run {
-				ctx = context.WithoutCancel(ctx) // a signal must not lose an answer that was given
-			}
-			next, proof := a.svc.QuizEffect(ctx, study.QuizKey, e)
-			if proof != nil {
-				a.seen = &proof.Observation
-			}
-			if f, ok := next.(quiz.SaveFailed); ok {
-				a.why = f.Why
-			}
-			if next != nil {
-				queue = append(queue, next)
-			}
-		}
+	r, err := a.svc.PumpQuiz(a.ctx, study.QuizKey, a.sess, ev)
+	if r.Proof != nil {
+		a.seen = &r.Proof.Observation
 	}
-}
-
-func (a *asker) unsaved() error {
-	if v := a.sess.View(); v.Pending > 0 {
-		return fmt.Errorf("%s could not be saved: %s", count(v.Pending, "answer"), cmp.Or(v.Message, a.why))
-	}
-	return nil
+	a.note(a.lines, r, err)
 }
 
 func (a *asker) walk() error {
 	for {
-		if a.ctx.Err() != nil {
-			return errInterrupted
+		if err := a.stopped(a.ctx); err != nil {
+			return err
 		}
 		v := a.sess.View()
 		if v.Finished || v.Total == 0 {
@@ -108,7 +83,7 @@ func (a *asker) question(v quiz.View) error {
 	}
 	a.prose(in.Question.Prompt)
 	if p := in.Question.Proof; p != nil && in.Question.Kind == "predict" {
-		a.printf("\nThe script:\n    %s\n", strings.ReplaceAll(strings.TrimSpace(p.Script), "\n", "\n    "))
+		a.printf("\nThe script:\n%s\n", indent(p.Script))
 	}
 	for i, c := range in.Choices {
 		a.printf("  %d) %s\n", i+1, fold(plainText(c.Text), width-5, "     "))
@@ -296,7 +271,7 @@ func (a *asker) hint() {
 func (a *asker) summary() {
 	v := a.sess.View()
 	a.printf("\n%d answered, %d right.\n", v.Answered, v.Right)
-	if !v.Finished && v.Total > 0 {
+	if !v.Finished && v.Total > 0 && a.place == nil {
 		a.printf("To go on where you left: rdmaprep quiz --plain --resume\n")
 	}
 }

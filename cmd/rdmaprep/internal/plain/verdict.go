@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -189,7 +188,7 @@ func (a *asker) saved(v quiz.View) {
 	case quiz.SavedSafe:
 		a.printf("Saved.\n")
 	case quiz.Unsaved:
-		a.printf("NOT SAVED: %s\n", cmp.Or(v.Message, a.why))
+		a.printf("NOT SAVED: %s\n", a.why)
 	case quiz.NotSaved, quiz.Saving:
 	}
 }
