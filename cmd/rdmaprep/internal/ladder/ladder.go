@@ -105,9 +105,9 @@ func words(e verbs.TraceEvent) (text string, odd bool) {
 		return fmt.Sprintf("%s wr_id=%d", e.Why, e.WRID), false
 	case verbs.TraceState:
 		if e.From == e.To {
-			return because("stays in "+e.To.String(), e.Why), false
+			return because(fmt.Sprintf("qp %d stays in %s", e.QPNum, e.To), e.Why), false
 		}
-		return because(fmt.Sprintf("%s -> %s", e.From, e.To), e.Why), e.To == verbs.ERR || e.To == verbs.SQE
+		return because(fmt.Sprintf("qp %d: %s -> %s", e.QPNum, e.From, e.To), e.Why), e.To == verbs.ERR || e.To == verbs.SQE
 	case verbs.TraceComplete:
 		if e.WC == nil {
 			return e.Why, false
