@@ -14,6 +14,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"rdmaprep/cmd/rdmaprep/internal/plain"
 	"rdmaprep/cmd/rdmaprep/internal/store"
 	"rdmaprep/cmd/rdmaprep/internal/study"
 	"rdmaprep/content"
@@ -159,6 +160,11 @@ func (a *app) loadContentAndStore(ctx context.Context) (lib *content.Library, er
 	a.store, err = store.Open(ctx, a.home(), store.Options{})
 	err = errors.Join(<-loaded, err)
 	return lib, err
+}
+
+// streams are what line mode reads and writes.
+func (a *app) streams() plain.Streams {
+	return plain.Streams{In: a.host.In, Out: a.host.Out, Echo: !isTerminal(a.host.In)}
 }
 
 // json prints a value as indented JSON.

@@ -131,5 +131,5 @@ func (a *app) plainLab(ctx context.Context, id string, f labFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, run.Close()) }()
-	return plain.Lab(ctx, svc, lab, run, a.host.In, a.host.Out)
+	return plain.Lab(ctx, svc, lab, run, a.streams())
 }

@@ -118,7 +118,7 @@ func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
 	if err != nil {
 		fmt.Fprintf(a.host.Err, "rdmaprep: some questions were left out: %v\n", err)
 	}
-	return plain.Quiz(ctx, svc, sess, a.host.In, a.host.Out)
+	return plain.Quiz(ctx, svc, sess, a.streams())
 }
 
 func filterOf(f quizFlags) quiz.Filter {
