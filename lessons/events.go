@@ -31,6 +31,9 @@ type (
 	// that comes next.
 	Back    struct{}
 	Forward struct{}
+	// Draft is what is typed to the scale question and not given yet, kept so
+	// that leaving loses none of it.
+	Draft struct{ Text string }
 	// Give is the typed answer to the scale question; it may be empty if it was
 	// spoken. Mark says whether the point of the rubric that is shown was made
 	// and reveals the next.
@@ -79,6 +82,7 @@ func (Hint) labEvent()          {}
 func (Next) labEvent()          {}
 func (Back) labEvent()          {}
 func (Forward) labEvent()       {}
+func (Draft) labEvent()         {}
 func (Give) labEvent()          {}
 func (Mark) labEvent()          {}
 func (Edit) labEvent()          {}

@@ -73,7 +73,7 @@ type View struct {
 	Message    string
 	// The question of scale, in phase Scaling and later.
 	Scale       content.Scale
-	ScaleAnswer string
+	ScaleAnswer string          // typed, in phase Scaling not given yet
 	Points      []content.Point // revealed so far
 	Marked      []bool          // of those, as far as marked
 	// The record, in phase Recording and later.

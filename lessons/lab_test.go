@@ -437,3 +437,29 @@ func TestResumeAfterTheLabWasEdited(t *testing.T) {
 		t.Error("a lab without steps was made")
 	}
 }
+
+// What is typed to the question of scale is kept over a resume.
+func TestDraftOfTheScaleAnswer(t *testing.T) {
+	l := start(t)
+	if es := l.Step(noon, Draft{"too early"}); len(es) != 0 {
+		t.Errorf("before the question: %v", es)
+	}
+	runStep(t, l, seen("x"))
+	l.Step(noon, Next{})
+	predicted(t, l, 0, 60, seen("y", true, false, false))
+	l.Step(noon, Next{})
+	predicted(t, l, 0, 60, seen("z", true, false, false))
+	l.Step(noon, Next{})
+	if l.View().Phase != Scaling {
+		t.Fatal(l.View().Phase, l.View().Message)
+	}
+	l.Step(noon, Draft{"much mem"})
+	l2 := reopen(t, l, testLab())
+	if v := l2.View(); v.Phase != Scaling || v.ScaleAnswer != "much mem" {
+		t.Errorf("resumed in %s with %q", v.Phase, v.ScaleAnswer)
+	}
+	l.Step(noon, Give{"much memory"})
+	if v := l.View(); v.Phase != Marking || v.ScaleAnswer != "much memory" {
+		t.Errorf("given: %q in %s", v.ScaleAnswer, v.Phase)
+	}
+}

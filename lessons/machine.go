@@ -107,7 +107,7 @@ func (l *Lab) Step(at time.Time, ev Event) []Effect {
 		l.look(l.cursor - 1)
 	case Forward:
 		l.look(l.cursor + 1)
-	case Give, Mark:
+	case Draft, Give, Mark:
 		l.scale(ev, r)
 	case Edit:
 		l.edit(ev.Record, r)
@@ -400,6 +400,10 @@ const maxAnswer = 64 << 10
 func (l *Lab) scale(ev Event, r *reply) {
 	rubric := l.cfg.Lab.Scale.Rubric
 	switch ev := ev.(type) {
+	case Draft:
+		if l.phase == Scaling && l.answer != ev.Text && len(ev.Text) <= maxAnswer {
+			l.answer, r.changed = ev.Text, true
+		}
 	case Give:
 		switch {
 		case l.phase != Scaling:

@@ -112,6 +112,9 @@ func (l *Lab) settle(st LabState, n int) {
 	switch st.Phase {
 	case Scaling, Marking:
 		l.phase = Scaling
+		if len(st.Answer) <= maxAnswer {
+			l.answer = st.Answer
+		}
 		if st.Phase == Marking && len(st.Marked) <= rubric {
 			l.phase, l.answer, l.marked = Marking, st.Answer, slices.Clone(st.Marked)
 		}

@@ -67,6 +67,7 @@ type View struct {
 	Sure      int      // confidence in percent, 0 not set
 	Hints     []string // shown so far
 	HintsLeft int
+	Draft     string  // typed and not given yet
 	Answer    Answer  // given so far
 	Verdict   Verdict // in phase Done
 	Save      SaveStatus
@@ -97,6 +98,7 @@ type ItemState struct {
 	Phase    Phase         `json:"phase"`
 	Sure     int           `json:"sure,omitzero"`
 	Hints    int           `json:"hints,omitzero"`
+	Draft    string        `json:"draft,omitzero"` // typed and not given yet
 	Answer   Answer        `json:"answer,omitzero"`
 	Verdict  Verdict       `json:"verdict,omitzero"`
 	Revealed int           `json:"revealed,omitzero"` // points of the rubric

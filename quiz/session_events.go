@@ -15,6 +15,9 @@ type (
 	SetConfidence struct{ Percent int }
 	// Hint shows the next graded hint. Only before the answer.
 	Hint struct{}
+	// Draft is what is typed and not given yet, kept so that leaving loses none
+	// of it. Only where text is typed, and before the answer.
+	Draft struct{ Text string }
 	// Give is the answer. It is locked at once; a malformed one (a choice that
 	// is not there, an empty text) is refused with View.Message.
 	Give struct{ Answer Answer }
@@ -79,6 +82,7 @@ type (
 func (Begin) quizEvent()         {}
 func (SetConfidence) quizEvent() {}
 func (Hint) quizEvent()          {}
+func (Draft) quizEvent()         {}
 func (Give) quizEvent()          {}
 func (Reveal) quizEvent()        {}
 func (Mark) quizEvent()          {}

@@ -32,6 +32,9 @@ func (it *ItemState) refit(in *Instance) {
 	q := in.Question
 	it.Hints = max(0, min(it.Hints, len(q.Hints)))
 	it.Follow = max(0, min(it.Follow, len(q.FollowUps)))
+	if it.Phase != Asking && it.Phase != "" || len(it.Draft) > maxOpenText || in.Input() != Speak && in.Input() != TypeText {
+		it.Draft = ""
+	}
 	if it.Sure != roundSure(it.Sure) {
 		it.Sure = 0
 	}
@@ -109,6 +112,9 @@ const (
 	maxOpenText  = 64 << 10
 	maxSearchLen = 200
 )
+
+// Refusal says why Give would refuse an answer, "" if it would take it.
+func (in *Instance) Refusal(a Answer) string { return check(in, a) }
 
 // check says why an answer cannot be taken, "" if it can.
 func check(in *Instance, a Answer) string {

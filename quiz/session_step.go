@@ -23,6 +23,8 @@ func (s *Session) Step(at time.Time, ev Event) []Effect {
 		s.setConfidence(ev.Percent, r)
 	case Hint:
 		s.hint(r)
+	case Draft:
+		s.draft(ev.Text, r)
 	case Give:
 		s.give(at, ev.Answer, r)
 	case TimeUp:
@@ -125,6 +127,18 @@ func (s *Session) hint(r *reply) {
 	}
 }
 
+func (s *Session) draft(text string, r *reply) {
+	it, in := s.current()
+	if it.Phase != Asking || in.Input() != Speak && in.Input() != TypeText || it.Draft == text {
+		return
+	}
+	if len(text) > maxOpenText {
+		s.msg = fmt.Sprintf("what is typed is longer than %d bytes and is not kept: shorten it", maxOpenText)
+		return
+	}
+	it.Draft, r.changed = text, true
+}
+
 func (s *Session) give(at time.Time, a Answer, r *reply) {
 	it, in := s.current()
 	if it.Phase != Asking {
@@ -137,7 +151,7 @@ func (s *Session) give(at time.Time, a Answer, r *reply) {
 		return
 	}
 	s.stopClock(at)
-	it.Answer, it.GivenAt, it.Skipped = a.clone(), at, false
+	it.Answer, it.GivenAt, it.Skipped, it.Draft = a.clone(), at, false, ""
 	r.changed = true
 	switch key, known := ContentKey(in); {
 	case in.Input() == Speak:
@@ -310,7 +324,9 @@ func (s *Session) skip(at time.Time, r *reply) {
 // undo takes back what was done last.
 func (s *Session) undo(at time.Time, r *reply) {
 	if it, _ := s.current(); it.Phase == Proving || it.Phase == Marking {
+		text := it.Answer.Text
 		it.reopen()
+		it.Draft = text
 		s.startClock(at)
 		r.changed = true
 		return

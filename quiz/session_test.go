@@ -381,3 +381,51 @@ func TestResumeAfterTheContentWasEdited(t *testing.T) {
 		t.Error("a state of another format was read")
 	}
 }
+
+// What is typed is kept until it is given, over a resume too, and an answer
+// that is taken back before its grade is there to be changed.
+func TestDraft(t *testing.T) {
+	s := session(t, "t2.open", "t1.number", "t1.choice")
+	es := s.Step(noon, Draft{"half of it"})
+	if len(es) != 1 || s.View().Draft != "half of it" || s.View().Phase != Asking {
+		t.Fatalf("effects %v, draft %q", es, s.View().Draft)
+	}
+	if es := s.Step(noon, Draft{"half of it"}); len(es) != 0 {
+		t.Errorf("the same text again: %v", es)
+	}
+	s.Step(noon, Jump{2})
+	if s.View().Draft != "" {
+		t.Error("another question shows the text too")
+	}
+	s.Step(noon, Jump{1})
+	raw, err := json.Marshal(s.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var st SessionState
+	if err := json.Unmarshal(raw, &st); err != nil {
+		t.Fatal(err)
+	}
+	s, err = Resume(Config{Library: library(), NewID: counter("again")}, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.View().Draft != "half of it" {
+		t.Errorf("resumed: %q", s.View().Draft)
+	}
+	s.Step(noon, Give{Answer{Text: "all of it"}})
+	if v := s.View(); v.Draft != "" || v.Phase != Marking {
+		t.Errorf("given: %q in %s", v.Draft, v.Phase)
+	}
+	s.Step(noon, Undo{})
+	if v := s.View(); v.Draft != "all of it" || v.Phase != Asking || v.Answer.Text != "" {
+		t.Errorf("taken back: %q in %s, %+v", v.Draft, v.Phase, v.Answer)
+	}
+	if es := s.Step(noon, Draft{strings.Repeat("x", maxOpenText+1)}); len(es) != 0 || !strings.Contains(s.View().Message, "longer than") {
+		t.Errorf("a text too long: %v, %q", es, s.View().Message)
+	}
+	s.Step(noon, Jump{3})
+	if es := s.Step(noon, Draft{"x"}); len(es) != 0 || s.View().Draft != "" {
+		t.Errorf("a choice takes a text: %v", es)
+	}
+}

@@ -11,7 +11,7 @@ func (s *Session) view() View {
 		Title: s.state.Title, Number: s.state.Current + 1, Total: len(s.drawn),
 		Instance: in, Phase: it.Phase, Sure: it.Sure,
 		Hints: slices.Clone(q.Hints[:it.Hints]), HintsLeft: len(q.Hints) - it.Hints,
-		Answer: it.Answer.clone(), Verdict: it.Verdict.clone(), Save: s.saveStatus(it.Attempt), Message: s.msg,
+		Draft: it.Draft, Answer: it.Answer.clone(), Verdict: it.Verdict.clone(), Save: s.saveStatus(it.Attempt), Message: s.msg,
 		Points: slices.Clone(q.Rubric[:it.Revealed]), PointsTotal: len(q.Rubric), Marked: slices.Clone(it.Marked),
 		FollowUps: slices.Clone(q.FollowUps[:it.Follow]), FollowUpsIn: len(q.FollowUps),
 		Interview: s.state.Interview, Matches: slices.Clone(s.found),

@@ -6,8 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 )
 
 func full() Record {
@@ -209,5 +214,69 @@ func TestJSONKeepsEverything(t *testing.T) {
 	}
 	if diff := cmp.Diff(r, back); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// outline lists the blocks of a page, as an independent parser sees them, with
+// the words of its headings.
+func outline(page string) []string {
+	source := []byte(page)
+	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	var out []string
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			out = append(out, strings.Repeat("#", n.Level)+" "+string(n.Lines().Value(source)))
+		case *ast.RawHTML:
+			out = append(out, "HTML in a line")
+		case *ast.Paragraph, *ast.TextBlock: // one or the other, as there are empty lines
+		default:
+			if n.Type() == ast.TypeBlock {
+				out = append(out, n.Kind().String())
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return out
+}
+
+// Whatever a learner types into any field, the page keeps its headings, lists
+// and tables, and nothing in it reaches a terminal.
+func TestMarkdownOfHostileText(t *testing.T) {
+	with := func(typed string) Record {
+		r := full()
+		r.Scale = Scale{Prompt: typed, Answer: typed, Made: []string{typed}, Missed: []string{typed}}
+		r.Question, r.Default, r.Alternative, r.Signal, r.Consequence = typed, typed, typed, typed, typed
+		r.Guarantee, r.Scope, r.Reaches, r.FailureComplexity, r.Recovery, r.CannotShow = typed, typed, typed, typed, typed, typed
+		r.Workload = Workload{Metric: typed, Unit: typed, OutOf: typed, Target: typed}
+		r.Buffers, r.Constraints = []string{typed}, []string{typed}
+		r.NextCheck, r.Owner, r.NextDate, r.Uncertainty, r.Notes = typed, typed, typed, typed, typed
+		return r
+	}
+	plain := with("words")
+	want := outline(plain.Markdown())
+	for _, typed := range []string{
+		"# Decision: refuted", "words\n\n## Verdict\n\n- **Verdict**: refuted", "Setext\n===", "words\n---", "```", "~~~\nopen", "words\n```\nfence",
+		"- a list\n- of two", "1. first\n2. second", "12) twelfth", "* star\n* star", "+ plus", "> a quotation", "| a | b |\n|---|---|\n| c | d |",
+		"<div>", "<!-- open", "words <script>alert(1)</script>", "[x]: http://example.org", "---", "***", "\x1b[2J\x1b[31mred", "\u202edrowssap", "\tcode", "    code",
+	} {
+		r := with(typed)
+		page := r.Markdown()
+		if diff := cmp.Diff(want, outline(page)); diff != "" {
+			t.Errorf("%q changes the page:\n%s\n%s", typed, diff, page)
+		}
+		if i := strings.IndexFunc(page, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u202e' }); i >= 0 {
+			t.Errorf("%q: the page holds a control character at byte %d", typed, i)
+		}
+		if again := with(typed); !cmp.Equal(r, again) {
+			t.Errorf("%q: the record itself was changed", typed)
+		}
+	}
+	inline := with("a `rkey` of *b*")
+	if page := inline.Markdown(); !strings.Contains(page, "- **Default**: a `rkey` of *b*\n") {
+		t.Errorf("inline Markdown is lost:\n%s", page)
 	}
 }

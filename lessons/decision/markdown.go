@@ -2,16 +2,22 @@ package decision
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"rdmaprep/lessons/typed"
 )
 
 // notStated is what an empty field prints as, so that a gap is seen.
 const notStated = "*not stated*"
 
 // Markdown renders the record; equal records give equal text. Fields that are
-// empty are shown as "not stated".
+// empty are shown as "not stated". What a learner typed keeps its inline
+// Markdown; nothing in it starts a heading, a list, a fence or HTML, or moves a
+// terminal's cursor.
 func (r *Record) Markdown() string {
+	r = r.calmed()
 	var m page
 	title := r.Title
 	if title == "" {
@@ -45,7 +51,27 @@ func (r *Record) Markdown() string {
 	if strings.TrimSpace(r.Notes) != "" {
 		m.section("Notes", r.Notes)
 	}
-	return m.String()
+	return typed.Plain(m.String())
+}
+
+// calmed is a copy in which no typed text reaches beyond its place in the page.
+func (r *Record) calmed() *Record {
+	c := *r
+	for _, text := range []*string{
+		&c.Question, &c.Workload.Metric, &c.Workload.Unit, &c.Workload.OutOf, &c.Workload.Target, &c.Consequence,
+		&c.Guarantee, &c.Scope, &c.Reaches, &c.Default, &c.Alternative, &c.Signal, &c.FailureComplexity, &c.Recovery,
+		&c.CannotShow, &c.Scale.Prompt, &c.Scale.Answer, &c.NextCheck, &c.Owner, &c.NextDate, &c.Uncertainty, &c.Notes,
+	} {
+		*text = typed.Calm(*text)
+	}
+	c.Title = typed.Word(c.Title)
+	for _, list := range []*[]string{&c.Buffers, &c.Constraints, &c.Scale.Made, &c.Scale.Missed} {
+		*list = slices.Clone(*list)
+		for i, text := range *list {
+			(*list)[i] = typed.Calm(oneLine(text, ""))
+		}
+	}
+	return &c
 }
 
 // String is the workload in one line: "p99 latency (us) of 8-byte reads: below 10".

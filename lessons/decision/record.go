@@ -66,6 +66,9 @@ type Record struct {
 	Notes       string        `json:"notes"`
 }
 
+// ShortID is as much of the id as a person needs to name the record.
+func (r *Record) ShortID() string { return r.ID[:min(len(r.ID), 8)] }
+
 // Workload is the target that the decision serves.
 type Workload struct {
 	Metric string `json:"metric"`

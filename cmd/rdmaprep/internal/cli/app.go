@@ -14,6 +14,7 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"rdmaprep/cmd/rdmaprep/internal/plain"
 	"rdmaprep/cmd/rdmaprep/internal/store"
 	"rdmaprep/cmd/rdmaprep/internal/study"
 	"rdmaprep/content"
@@ -27,6 +28,7 @@ type app struct {
 	started bool
 	dataDir string
 	packs   []string
+	loaded  *content.Library // nil before loadContent
 	store   *store.Store
 }
 
@@ -61,9 +63,13 @@ func (a *app) home() string {
 	return filepath.Join(xdg.DataHome, "rdmaprep")
 }
 
-// library loads the shipped content and the learner's packs. A problem in the
-// shipped content is a defect of the build; one in a pack names the pack.
-func (a *app) library() (*content.Library, error) {
+// loadContent is the shipped content with the learner's packs, loaded at the
+// first call. The shipped content was checked when the program was built; of a
+// pack, the error names the first problem and where it is.
+func (a *app) loadContent() (*content.Library, error) {
+	if a.loaded != nil {
+		return a.loaded, nil
+	}
 	lib, err := content.Shipped()
 	if err != nil {
 		return nil, err
@@ -79,6 +85,7 @@ func (a *app) library() (*content.Library, error) {
 		}
 		lib = content.Merge(lib, pack)
 	}
+	a.loaded = lib
 	return lib, nil
 }
 
@@ -125,7 +132,7 @@ func checkProfile(ctx context.Context, name string) error {
 
 // service opens the store and joins it with the content and the device.
 func (a *app) service(ctx context.Context) (*study.Service, error) {
-	lib, err := a.libraryAndStore(ctx)
+	lib, err := a.loadContentAndStore(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +140,12 @@ func (a *app) service(ctx context.Context) (*study.Service, error) {
 	return study.New(lib, a.open, a.store, a.host.Now, entropy), nil
 }
 
-// libraryAndStore reads the content while the store is opened, which waits for
-// the disk; with packs of the learner's own one after the other, so that a
+// loadContentAndStore loads the content while the store is opened, which waits
+// for the disk; with packs of the learner's own one after the other, so that a
 // wrong pack makes no store.
-func (a *app) libraryAndStore(ctx context.Context) (lib *content.Library, err error) {
-	if len(a.packs) > 0 {
-		if lib, err = a.library(); err != nil {
+func (a *app) loadContentAndStore(ctx context.Context) (lib *content.Library, err error) {
+	if len(a.packs) > 0 || a.loaded != nil {
+		if lib, err = a.loadContent(); err != nil {
 			return nil, err
 		}
 		a.store, err = store.Open(ctx, a.home(), store.Options{})
@@ -147,12 +154,17 @@ func (a *app) libraryAndStore(ctx context.Context) (lib *content.Library, err er
 	loaded := make(chan error, 1)
 	go func() {
 		var err error
-		lib, err = a.library()
+		lib, err = a.loadContent()
 		loaded <- err
 	}()
 	a.store, err = store.Open(ctx, a.home(), store.Options{})
 	err = errors.Join(<-loaded, err)
 	return lib, err
+}
+
+// streams are what line mode reads and writes.
+func (a *app) streams() plain.Streams {
+	return plain.Streams{In: a.host.In, Out: a.host.Out, Echo: !isTerminal(a.host.In)}
 }
 
 // json prints a value as indented JSON.

@@ -18,6 +18,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if !cmd.HasAvailableSubCommands() {
 		return usagef("%s takes no argument, and there is %q", cmd.CommandPath(), args[0])
 	}
+	return usagef("%s has no command %q%s", cmd.CommandPath(), args[0], commandsLike(cmd, args[0]))
+}
+
+// commandsLike names the commands that there are, and the nearest to a word.
+func commandsLike(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
@@ -26,10 +31,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	nearest := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
 		nearest = fmt.Sprintf(" (did you mean %s?)", near[0])
 	}
-	return usagef("%s has no command %q%s: the commands are %s", cmd.CommandPath(), args[0], nearest, strings.Join(names, ", "))
+	return fmt.Sprintf("%s: the commands are %s", nearest, strings.Join(names, ", "))
 }
 
 // oneArg asks for exactly one argument; missing says how to give it.

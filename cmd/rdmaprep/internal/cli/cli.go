@@ -98,6 +98,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.host.Err)
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("rdmaprep {{.Version}}\n")
+	root.SetHelpCommand(helpCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.dataDir, "data-dir", "", "where answers and records are kept (default: $RDMAPREP_HOME, else the XDG data folder)")

@@ -32,7 +32,7 @@ func (a *app) contentStats() *cobra.Command {
 		Short: "Count topics, questions, proofs, lessons, labs and glossary entries",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			lib, err := a.library()
+			lib, err := a.loadContent()
 			if err != nil {
 				return err
 			}

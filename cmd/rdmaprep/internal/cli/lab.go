@@ -34,7 +34,7 @@ func (a *app) labCommand() *cobra.Command {
 			if len(args) == 0 {
 				return a.listLabs(f.asJSON)
 			}
-			lib, err := a.library()
+			lib, err := a.loadContent()
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (f *labFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) listLabs(asJSON bool) error {
-	lib, err := a.library()
+	lib, err := a.loadContent()
 	if err != nil {
 		return err
 	}
@@ -131,5 +131,5 @@ func (a *app) plainLab(ctx context.Context, id string, f labFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, run.Close()) }()
-	return plain.Lab(ctx, svc, lab, run, a.host.In, a.host.Out)
+	return plain.Lab(ctx, svc, lab, run, a.streams())
 }

@@ -73,7 +73,7 @@ func (a *app) screenQuiz(cmd *cobra.Command, f quizFlags) error {
 	if len(f.topics) > 1 {
 		return usagef("several topics need --plain")
 	}
-	lib, err := a.library()
+	lib, err := a.loadContent()
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *app) screenQuiz(cmd *cobra.Command, f quizFlags) error {
 
 func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
 	ctx := cmd.Context()
-	lib, err := a.library()
+	lib, err := a.loadContent()
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a *app) plainQuiz(cmd *cobra.Command, f quizFlags) error {
 	if err != nil {
 		fmt.Fprintf(a.host.Err, "rdmaprep: some questions were left out: %v\n", err)
 	}
-	return plain.Quiz(ctx, svc, sess, a.host.In, a.host.Out)
+	return plain.Quiz(ctx, svc, sess, a.streams())
 }
 
 func filterOf(f quizFlags) quiz.Filter {

@@ -46,7 +46,7 @@ func (a *app) recordsList() *cobra.Command {
 				a.printf("No record yet. A lab ends in one: rdmaprep lab first-write --plain\n")
 			}
 			for _, r := range records {
-				a.printf("%s  %s  %-11s  %-16s  %s\n", short(r.ID), r.At.Format("2006-01-02"), r.Verdict, r.Lab, r.Question)
+				a.printf("%s  %s  %-11s  %-16s  %s\n", r.ShortID(), r.At.Format("2006-01-02"), r.Verdict, r.Lab, r.Question)
 			}
 			return nil
 		},
@@ -82,12 +82,4 @@ func (a *app) recordsShow() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// short is as much of an id as a person needs.
-func short(id string) string {
-	if len(id) > 8 {
-		return id[:8]
-	}
-	return id
 }

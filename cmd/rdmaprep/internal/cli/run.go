@@ -126,11 +126,7 @@ type traceLine struct {
 
 func printTrace(w io.Writer, events []verbs.TraceEvent) {
 	for _, l := range ladder.Lines(events) {
-		lost := ""
-		if l.Lost != "" {
-			lost = "  (not taken: " + l.Lost + ")"
-		}
-		fmt.Fprintf(w, "%4d %12s  %-5s %s%s\n", l.Event.Seq, ladder.Millis(l.Event.At), l.Arrow(), l.Text, lost)
+		fmt.Fprintf(w, "%4d %12s  %-5s %s\n", l.Event.Seq, ladder.Millis(l.Event.At), l.Arrow(), l)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"rdmaprep/content"
+	"rdmaprep/lessons/typed"
 )
 
 const glossaryFile = "glossary.md"
@@ -76,14 +77,14 @@ func (n *notebook) glossary() string {
 		titles[t.ID] = t.Title
 	}
 	for _, term := range n.terms {
-		p.block("## %s", word(term.Term))
-		p.block("%s", within(plain(term.Means)))
+		p.block("## %s", typed.Word(term.Term))
+		p.block("%s", within(typed.Plain(term.Means)))
 		if term.Confuse != "" {
 			p.block("Not to be confused with:")
-			p.block("%s", within(plain(term.Confuse)))
+			p.block("%s", within(typed.Plain(term.Confuse)))
 		}
 		if title := titles[term.Topic]; title != "" {
-			p.block("Topic: %s", word(title))
+			p.block("Topic: %s", typed.Word(title))
 		}
 	}
 	return p.String()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rdmaprep/lessons/typed"
 	"rdmaprep/quiz"
 )
 
@@ -40,7 +41,7 @@ func (n *notebook) index() string {
 	} else {
 		p.line("")
 		for _, r := range n.records {
-			p.line("- [%s](%s), %s, %s", word(r.title()), r.file, r.At.Format(time.DateOnly), word(string(r.Verdict)))
+			p.line("- [%s](%s), %s, %s", typed.Word(r.title()), r.file, r.At.Format(time.DateOnly), typed.Word(string(r.Verdict)))
 		}
 	}
 	if len(n.terms) > 0 {
@@ -112,10 +113,10 @@ func (n *notebook) topicTable(p *page) {
 	for _, t := range n.topics {
 		m := t.mastery
 		if t.ID == "" {
-			p.line("| [%s](%s) | - | - | - | %d |", word(t.Title), t.file, t.missedQuestions())
+			p.line("| [%s](%s) | - | - | - | %d |", typed.Word(t.Title), t.file, t.missedQuestions())
 			continue
 		}
-		p.line("| [%s](%s) | %.0f%% | %d of %d | %d | %d |", word(t.Title), t.file, 100*m.Mastery, m.Seen, m.Questions, m.Due, t.missedQuestions())
+		p.line("| [%s](%s) | %.0f%% | %d of %d | %d | %d |", typed.Word(t.Title), t.file, 100*m.Mastery, m.Seen, m.Questions, m.Due, t.missedQuestions())
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"pgregory.net/rapid"
+
+	"rdmaprep/lessons/typed"
 )
 
 // parse reads Markdown with an independent parser, GitHub's extensions on.
@@ -157,19 +159,19 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 // A learner's text is shown letter for letter, as paragraphs and nothing else.
 func TestLiteralIsLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typed := anyMarkdown().Draw(t, "typed")
-		doc, source := parse(literal(typed))
+		raw := anyMarkdown().Draw(t, "raw")
+		doc, source := parse(typed.Literal(raw))
 		_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			switch n.(type) {
 			case *ast.Document, *ast.Paragraph, *ast.Text, *ast.String, *ast.AutoLink:
 			case *ast.Link: // GitHub makes links of bare addresses
 			default:
-				t.Fatalf("%q became a %s:\n%s", typed, n.Kind(), literal(typed))
+				t.Fatalf("%q became a %s:\n%s", raw, n.Kind(), typed.Literal(raw))
 			}
 			return ast.WalkContinue, nil
 		})
-		if got, want := squeeze(show(doc, source)), squeeze(plain(typed)); got != want {
-			t.Fatalf("shown as %q, want %q, from %q", got, want, literal(typed))
+		if got, want := squeeze(show(doc, source)), squeeze(typed.Plain(raw)); got != want {
+			t.Fatalf("shown as %q, want %q, from %q", got, want, typed.Literal(raw))
 		}
 	})
 }
@@ -177,12 +179,12 @@ func TestLiteralIsLiteral(t *testing.T) {
 // The same for one line in a heading and in a table.
 func TestWordStaysInItsPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typed := anyMarkdown().Draw(t, "typed")
-		if squeeze(plain(typed)) == "" {
+		raw := anyMarkdown().Draw(t, "raw")
+		if squeeze(typed.Plain(raw)) == "" {
 			return
 		}
-		doc, source := parse("## " + word(typed) + "\n\n| a | b |\n|---|---|\n| " + word(typed) + " | end |\n\n- " + word(typed) + "\n")
-		want := squeeze(plain(typed))
+		doc, source := parse("## " + typed.Word(raw) + "\n\n| a | b |\n|---|---|\n| " + typed.Word(raw) + " | end |\n\n- " + typed.Word(raw) + "\n")
+		want := squeeze(typed.Plain(raw))
 		head, table := doc.FirstChild(), doc.FirstChild().NextSibling()
 		if got := squeeze(show(head, source)); head.Kind() != ast.KindHeading || got != want {
 			t.Fatalf("heading shown as %q, want %q", got, want)
@@ -200,10 +202,10 @@ func TestWordStaysInItsPlace(t *testing.T) {
 // it as it was meant to.
 func TestNothingReachesOutOfItsBlock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typed := anyMarkdown().Draw(t, "typed")
-		field := strings.ReplaceAll(calm(typed), "\n", "\n  ")
-		doc, source := parse("# A\n\n" + within(plain(typed)) + "\n\n## B\n\n- **C**: " + field + "\n- **D**: d\n\n## E\n\n" + calm(typed) + "\n\n## F\n")
-		if typed != "" && doc.FirstChild().NextSibling().Kind() != ast.KindBlockquote {
+		raw := anyMarkdown().Draw(t, "raw")
+		field := strings.ReplaceAll(typed.Calm(raw), "\n", "\n  ")
+		doc, source := parse("# A\n\n" + within(typed.Plain(raw)) + "\n\n## B\n\n- **C**: " + field + "\n- **D**: d\n\n## E\n\n" + typed.Calm(raw) + "\n\n## F\n")
+		if raw != "" && doc.FirstChild().NextSibling().Kind() != ast.KindBlockquote {
 			t.Fatal("the quotation is none")
 		}
 		var kinds []string
@@ -219,7 +221,7 @@ func TestNothingReachesOutOfItsBlock(t *testing.T) {
 			}
 		}
 		if got := strings.Join(kinds, " "); got != "A B list of 2 E F" {
-			t.Fatalf("the page is %q with %q", got, typed)
+			t.Fatalf("the page is %q with %q", got, raw)
 		}
 	})
 }

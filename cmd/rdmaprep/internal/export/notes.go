@@ -109,7 +109,7 @@ func Render(ctx context.Context, d Data) (Notes, error) {
 		files = append(files, File{t.file, n.topicPage(t)})
 	}
 	for _, r := range n.records {
-		files = append(files, File{r.file, plain(calmed(*r.Record).Markdown())})
+		files = append(files, File{r.file, r.Markdown()})
 	}
 	if len(n.terms) > 0 {
 		files = append(files, File{glossaryFile, n.glossary()})

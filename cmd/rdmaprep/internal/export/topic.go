@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"rdmaprep/content"
+	"rdmaprep/lessons/typed"
 	"rdmaprep/quiz"
 )
 
 // topicPage tells what was studied of a topic, and every question missed.
 func (n *notebook) topicPage(t *topic) string {
 	var p page
-	p.line("# %s", word(t.Title))
-	p.block("%s", word(t.Blurb))
+	p.line("# %s", typed.Word(t.Title))
+	p.block("%s", typed.Word(t.Blurb))
 	p.block("[All notes](../index.md)")
 	p.block("## Studied")
 	p.line("")
@@ -24,7 +25,7 @@ func (n *notebook) topicPage(t *topic) string {
 		if !s.card.New() {
 			due = dayDate(s.card.Due)
 		}
-		p.line("| %s | %d | %s | %s | %s |", word(s.id), len(s.attempts), dayDate(s.last().Day), outcome(s.last()), due)
+		p.line("| %s | %d | %s | %s | %s |", typed.Word(s.id), len(s.attempts), dayDate(s.last().Day), outcome(s.last()), due)
 	}
 	p.block("## Missed")
 	if t.missedQuestions() == 0 {
@@ -53,7 +54,7 @@ func outcome(a quiz.Attempt) string {
 func (n *notebook) missed(p *page, s *studied) {
 	a := s.lastMiss()
 	in := n.instance(s.id, a.Variant)
-	p.block("### %s", word(s.id))
+	p.block("### %s", typed.Word(s.id))
 	line := "Wrong " + count(s.missed, "time") + " of " + strconv.Itoa(len(s.attempts)) + ", the last time on " + dayDate(a.Day)
 	if a.Sure > 0 {
 		line += ", " + strconv.Itoa(a.Sure) + "% sure"
@@ -64,20 +65,20 @@ func (n *notebook) missed(p *page, s *studied) {
 	p.block("%s.", line)
 	if in == nil {
 		p.block("**Your answer**")
-		p.block("%s", within(literal(orNone(a.Yours))))
+		p.block("%s", within(typed.Literal(orNone(a.Yours))))
 		p.block("**Right answer**, as it was shown then")
-		p.block("%s", within(literal(orNone(a.Right))))
+		p.block("%s", within(typed.Literal(orNone(a.Right))))
 		return
 	}
 	q := in.Question
 	p.block("**Question**")
-	p.block("%s", within(plain(q.Prompt)))
+	p.block("%s", within(typed.Plain(q.Prompt)))
 	p.block("**Your answer**")
 	p.block("%s", within(yours(in, a)))
 	n.right(p, in, a)
 	if q.Explain != "" {
 		p.block("**Why**")
-		p.block("%s", within(plain(q.Explain)))
+		p.block("%s", within(typed.Plain(q.Explain)))
 	}
 	claim(p, q)
 }
@@ -92,9 +93,9 @@ func yours(in *quiz.Instance, a quiz.Attempt) string {
 	}
 	if len(picks) == 0 || slices.ContainsFunc(picks, func(i int) bool { return i < 0 || i >= len(in.Choices) }) {
 		if text := strings.TrimSpace(a.Answer.Text); text != "" {
-			return literal(text)
+			return typed.Literal(text)
 		}
-		return literal(orNone(a.Yours))
+		return typed.Literal(orNone(a.Yours))
 	}
 	var texts []string
 	for _, i := range picks {
@@ -114,22 +115,22 @@ func (n *notebook) right(p *page, in *quiz.Instance, a quiz.Attempt) {
 	switch {
 	case in.Input() == quiz.Speak:
 		p.block("**A model answer**")
-		p.block("%s", within(plain(q.Model)))
+		p.block("%s", within(typed.Plain(q.Model)))
 		rubric(p, q.Rubric, a.Answer.Points)
 		return
 	case in.HasProof() && n.Right != nil:
 		text, err := n.Right(n.ctx, a.Question, a.Variant)
 		if err == nil {
 			p.block("**Right answer**, from a run of its proof")
-			p.block("%s", within(plain(text)))
+			p.block("%s", within(typed.Plain(text)))
 			return
 		}
-		p.block("**Right answer**, as it was shown then (the proof did not run this time: %s)", word(err.Error()))
-		p.block("%s", within(plain(orNone(a.Right))))
+		p.block("**Right answer**, as it was shown then (the proof did not run this time: %s)", typed.Word(err.Error()))
+		p.block("%s", within(typed.Plain(orNone(a.Right))))
 		return
 	case in.HasProof():
 		p.block("**Right answer**, as it was shown then")
-		p.block("%s", within(plain(orNone(a.Right))))
+		p.block("%s", within(typed.Plain(orNone(a.Right))))
 		return
 	}
 	p.block("**Right answer**")
@@ -162,9 +163,9 @@ func rightOfContent(in *quiz.Instance, a quiz.Attempt) string {
 		return list(texts, true)
 	}
 	if text := quiz.Grade(in, key, a.Answer).RightText; text != "" {
-		return plain(text)
+		return typed.Plain(text)
 	}
-	return plain(orNone(a.Right))
+	return typed.Plain(orNone(a.Right))
 }
 
 func rubric(p *page, points []content.Point, made []bool) {
@@ -180,33 +181,33 @@ func rubric(p *page, points []content.Point, made []bool) {
 		if point.Must {
 			mark += ", a must"
 		}
-		p.line("- (%s) %s", mark, strings.ReplaceAll(plain(point.Text), "\n", "\n  "))
+		p.line("- (%s) %s", mark, strings.ReplaceAll(typed.Plain(point.Text), "\n", "\n  "))
 	}
 }
 
 // claim is what a statement covers and what it rests on.
 func claim(p *page, q *content.Question) {
 	p.line("")
-	p.line("- **Scope**: %s", word(orNone(q.Scope)))
-	p.line("- **Layer**: %s", word(orNone(string(q.Layer))))
+	p.line("- **Scope**: %s", typed.Word(orNone(q.Scope)))
+	p.line("- **Layer**: %s", typed.Word(orNone(string(q.Layer))))
 	if q.NotRun != "" {
-		p.line("- **Not run here**: %s", word(q.NotRun))
+		p.line("- **Not run here**: %s", typed.Word(q.NotRun))
 	}
 	if len(q.Refs) == 0 {
-		p.line("- **Source**: %s", word(orNone(strings.Join(q.Sources, "; "))))
+		p.line("- **Source**: %s", typed.Word(orNone(strings.Join(q.Sources, "; "))))
 	}
 	for _, ref := range q.Refs {
 		if ref.Source == nil {
 			continue
 		}
-		text := word(ref.Source.Title)
+		text := typed.Word(ref.Source.Title)
 		if ref.Place != "" {
-			text += ", " + word(ref.Place)
+			text += ", " + typed.Word(ref.Place)
 		}
 		if ref.Source.Where != "" {
-			text += " (" + word(ref.Source.Where) + ")"
+			text += " (" + typed.Word(ref.Source.Where) + ")"
 		}
-		p.line("- **Source**: %s; %s", text, word(string(ref.Source.Layer)))
+		p.line("- **Source**: %s; %s", text, typed.Word(string(ref.Source.Layer)))
 	}
 }
 
@@ -219,7 +220,7 @@ func list(texts []string, numbered bool) string {
 			mark = strconv.Itoa(i+1) + ". "
 		}
 		indent := "\n" + strings.Repeat(" ", len(mark))
-		b.WriteString(mark + strings.ReplaceAll(strings.TrimSpace(plain(text)), "\n", indent) + "\n")
+		b.WriteString(mark + strings.ReplaceAll(strings.TrimSpace(typed.Plain(text)), "\n", indent) + "\n")
 	}
 	return b.String()
 }

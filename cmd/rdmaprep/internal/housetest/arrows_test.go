@@ -26,10 +26,10 @@ func in(names ...string) []string {
 // Groups of rooms that several rows of arrows share.
 var (
 	scripts   = []string{"sim/script", "sim/verbs"}
-	learning  = slices.Concat(scripts, []string{"content", "lessons", "lessons/decision", "quiz", "quiz/fsrs"})
+	learning  = slices.Concat(scripts, []string{"content", "lessons", "lessons/decision", "lessons/typed", "quiz", "quiz/fsrs"})
 	frontEnd  = slices.Concat(learning, []string{"sim/wire"}, in("ladder", "study"))
 	screenKit = slices.Concat(frontEnd, in("tui/nav", "tui/theme", "tui/widget", "tui/ask", "tui/evidence"))
-	records   = []string{"content", "lessons", "lessons/decision", "quiz", "quiz/fsrs", "sim/verbs"}
+	records   = []string{"content", "lessons", "lessons/decision", "lessons/typed", "quiz", "quiz/fsrs", "sim/verbs"}
 )
 
 // anything is the row of a room that may import every other room.
@@ -68,7 +68,8 @@ var arrows = map[string][]string{
 	"content": scripts,
 	// A lesson's checks are questions, so lessons stands on quiz; never the other way.
 	"lessons":          slices.Concat(scripts, []string{"content", "lessons/decision", "quiz"}),
-	"lessons/decision": {},
+	"lessons/decision": {"lessons/typed"},
+	"lessons/typed":    {},
 	"quiz":             slices.Concat(scripts, []string{"content", "quiz/fsrs"}),
 	"quiz/fsrs":        {},
 

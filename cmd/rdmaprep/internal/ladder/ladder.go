@@ -72,6 +72,14 @@ func Main(lines []Line) []Line {
 // Asked says that the line is a change of state that the script asked for.
 func (l Line) Asked() bool { return l.Event.Kind == verbs.TraceState && l.Event.Why == "modify_qp" }
 
+// String is the text, and of a packet that was not taken, why.
+func (l Line) String() string {
+	if l.Lost == "" {
+		return l.Text
+	}
+	return l.Text + "  (not taken: " + l.Lost + ")"
+}
+
 // Arrow is the way of a packet, "a->b", or the node where an event happened.
 func (l Line) Arrow() string {
 	if l.Event.Kind == verbs.TracePacket && l.Event.Peer != "" {
@@ -97,9 +105,9 @@ func words(e verbs.TraceEvent) (text string, odd bool) {
 		return fmt.Sprintf("%s wr_id=%d", e.Why, e.WRID), false
 	case verbs.TraceState:
 		if e.From == e.To {
-			return because("stays in "+e.To.String(), e.Why), false
+			return because(fmt.Sprintf("qp %d stays in %s", e.QPNum, e.To), e.Why), false
 		}
-		return because(fmt.Sprintf("%s -> %s", e.From, e.To), e.Why), e.To == verbs.ERR || e.To == verbs.SQE
+		return because(fmt.Sprintf("qp %d: %s -> %s", e.QPNum, e.From, e.To), e.Why), e.To == verbs.ERR || e.To == verbs.SQE
 	case verbs.TraceComplete:
 		if e.WC == nil {
 			return e.Why, false

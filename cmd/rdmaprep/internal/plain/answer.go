@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ func parseAnswer(in *quiz.Instance, line string) (quiz.Answer, error) {
 	case quiz.PickOne:
 		picks, err := numbers(line, len(in.Choices))
 		if err != nil || len(picks) != 1 {
-			return quiz.Answer{}, fmt.Errorf("%q is no choice: type one number from 1 to %d", line, len(in.Choices))
+			return quiz.Answer{}, not(line, "type one number from 1 to %d, or skip", len(in.Choices))
 		}
 		return quiz.Answer{Picks: picks}, nil
 	case quiz.PickMany:
@@ -23,22 +24,35 @@ func parseAnswer(in *quiz.Instance, line string) (quiz.Answer, error) {
 		}
 		picks, err := numbers(line, len(in.Choices))
 		if err != nil || len(picks) == 0 {
-			return quiz.Answer{}, fmt.Errorf("%q: type the numbers of all that are right, from 1 to %d, or 0 for none", line, len(in.Choices))
+			return quiz.Answer{}, not(line, "type the numbers of all that are right, from 1 to %d, or 0 for none", len(in.Choices))
 		}
 		return quiz.Answer{Picks: picks}, nil
 	case quiz.PickOrder:
 		order, err := numbers(line, len(in.Choices))
 		if err != nil || len(order) != len(in.Choices) {
-			return quiz.Answer{}, fmt.Errorf("%q: type all %d numbers, each once, first step first", line, len(in.Choices))
+			return quiz.Answer{}, not(line, "type all %d numbers, each once, first step first", len(in.Choices))
 		}
 		return quiz.Answer{Order: order}, nil
 	case quiz.Speak:
 		return quiz.Answer{Text: line}, nil
 	}
 	if line == "" {
-		return quiz.Answer{}, fmt.Errorf("type an answer, h for a hint, or skip")
+		return quiz.Answer{}, not(line, "type an answer, h for a hint, or skip")
 	}
-	return quiz.Answer{Text: line}, nil
+	a := quiz.Answer{Text: line}
+	if why := in.Refusal(a); why != "" {
+		return quiz.Answer{}, errors.New(why)
+	}
+	return a, nil
+}
+
+// not says what to type instead of a line.
+func not(line, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if line == "" {
+		return err
+	}
+	return fmt.Errorf("%q is no answer here: %w", line, err)
 }
 
 // numbers reads different numbers from 1 to n and returns them from 0.

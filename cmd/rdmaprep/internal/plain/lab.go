@@ -1,11 +1,9 @@
 package plain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -16,61 +14,43 @@ import (
 // walker walks a lab with its learner.
 type walker struct {
 	*lines
-	ctx context.Context
+	keeping
 	svc *study.Service
 	lab *lessons.Lab
 	run *study.LabRun
 	now func() time.Time
-	why string // the last save that failed
 }
 
 // Lab walks a lab to its saved record, or to the end of the input. The lab's
 // progress is kept; the caller closes run.
-func Lab(ctx context.Context, svc *study.Service, lab *lessons.Lab, run *study.LabRun, in io.Reader, out io.Writer) error {
-	w := &walker{lines: newLines(ctx, in, out), ctx: ctx, svc: svc, lab: lab, run: run, now: svc.Now}
+func Lab(ctx context.Context, svc *study.Service, lab *lessons.Lab, run *study.LabRun, st Streams) error {
+	w := &walker{lines: newLines(ctx, st), svc: svc, lab: lab, run: run, now: svc.Now}
 	v := lab.View()
-	w.printf("Lab: %s\n%s\n%d steps, about %d minutes, on the model, profile %s, seed %d.\n",
-		v.Lab.Title, v.Lab.Goal, v.Total, v.Lab.Minutes, v.Profile, v.Seed)
+	w.printf("Lab: %s\n", v.Lab.Title)
+	w.hang("", v.Lab.Goal, "")
+	w.printf("%s, about %s, on the model, profile %s, seed %d.\n", count(v.Total, "step"), count(v.Lab.Minutes, "minute"), v.Profile, v.Seed)
 	w.step(lessons.Begin{})
 	err := w.walk()
 	w.step(lessons.Leave{})
-	if left(err) {
+	if left(err) && w.place == nil {
 		w.printf("\nLeft half-way. To go on: rdmaprep lab %s --plain --resume\n", v.Lab.ID)
 	}
 	if errors.Is(err, errEnd) {
 		err = nil
 	}
-	if v = lab.View(); v.Pending > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not be saved: %s", count(v.Pending, "answer or record"), cmp.Or(v.Message, w.why)))
-	}
-	return errors.Join(err, w.lines.err)
+	return errors.Join(err, w.lines.err, w.lost("answer or record", lab.View().Pending))
 }
 
+// step hands an event to the lab and carries out what it asks for.
 func (w *walker) step(ev lessons.Event) {
-	queue := []lessons.Event{ev}
-	for len(queue) > 0 {
-		effects := w.lab.Step(w.now(), queue[0])
-		queue = queue[1:]
-		for _, e := range effects {
-			ctx := w.ctx
-			if _, run := e.(lessons.RunStep); !run {
-				ctx = context.WithoutCancel(ctx) // a signal must not lose a prediction that was locked
-			}
-			next := w.svc.LabEffect(ctx, w.run, e)
-			if f, ok := next.(lessons.SaveFailed); ok {
-				w.why = f.Why
-			}
-			if next != nil {
-				queue = append(queue, next)
-			}
-		}
-	}
+	r, err := w.svc.PumpLab(w.ctx, w.run, w.lab, ev)
+	w.note(w.lines, r, err)
 }
 
 func (w *walker) walk() error {
 	for {
-		if w.ctx.Err() != nil {
-			return errInterrupted
+		if err := w.stopped(w.ctx); err != nil {
+			return err
 		}
 		v := w.lab.View()
 		var err error
@@ -104,7 +84,7 @@ func (w *walker) command(line string) (done bool, err error) {
 	case "h":
 		w.step(lessons.Hint{})
 		if h := w.lab.View().Step.Hints; len(h) > 0 {
-			w.printf("Hint %d: %s\n", len(h), fold(plainText(h[len(h)-1]), width, "  "))
+			w.hang(fmt.Sprintf("Hint %d: ", len(h)), h[len(h)-1], "  ")
 		} else {
 			w.printf("There is no hint here.\n")
 		}
@@ -131,7 +111,7 @@ func (w *walker) toCurrent() {
 func (w *walker) show(v lessons.View) {
 	w.printf("\nLooking at step %s: %s\n", v.Step.Place, v.Step.Content.Title)
 	if v.Step.Locked != nil && v.Step.Content.Predict != nil {
-		w.printf("You predicted: %s (%d %%)\n", v.Step.Content.Predict.Options[v.Step.Locked.Option].Text, v.Step.Locked.Sure)
+		w.hang(fmt.Sprintf("You predicted (%d %% sure): ", v.Step.Locked.Sure), v.Step.Content.Predict.Options[v.Step.Locked.Option].Text, "  ")
 	}
 	if v.Step.Observation != nil {
 		w.observation(*v.Step.Observation)
@@ -171,9 +151,10 @@ func (w *walker) read(v lessons.View) error {
 
 func (w *walker) predict(v lessons.View) error {
 	p := v.Step.Content.Predict
-	w.printf("\nPredict: %s\n", fold(plainText(p.Prompt), width, "  "))
+	w.printf("\n")
+	w.hang("Predict: ", p.Prompt, "  ")
 	for i, o := range p.Options {
-		w.printf("  %d) %s\n", i+1, fold(plainText(o.Text), width-5, "     "))
+		w.hang(fmt.Sprintf("  %d) ", i+1), o.Text, "     ")
 	}
 	for {
 		line, err := w.ask("Your prediction, 1 to %d, or h for a hint, back, quit:", len(p.Options))
@@ -195,11 +176,11 @@ func (w *walker) predict(v lessons.View) error {
 		break
 	}
 	for {
-		line, err := w.ask("How sure, in percent, 50 to 100? Then it is locked and the step runs:")
+		line, err := w.ask("How sure, 50 to 100 percent? Then it is locked and the step runs:")
 		if err != nil {
 			return err
 		}
-		if line == "quit" || line == "q" {
+		if quits(line) {
 			return errEnd
 		}
 		n, err := percent(line)
@@ -229,7 +210,7 @@ func (w *walker) again(v lessons.View) error {
 	if err != nil {
 		return err
 	}
-	if line == "quit" || line == "q" {
+	if quits(line) {
 		return errEnd
 	}
 	w.step(lessons.Run{})
@@ -276,15 +257,17 @@ func (w *walker) compare(s lessons.StepView) {
 	case !s.Locked.Graded:
 		w.printf("\nYour prediction was not graded: the step did not run to its end.\n")
 	case s.Locked.Correct:
-		w.printf("\nAs you predicted (%d %% sure): %s\n", s.Locked.Sure, plainText(mine))
+		w.printf("\n")
+		w.hang(fmt.Sprintf("As you predicted (%d %% sure): ", s.Locked.Sure), mine, "  ")
 	default:
-		w.printf("\nNOT as you predicted (%d %% sure): %s\n", s.Locked.Sure, plainText(mine))
+		w.printf("\n")
+		w.hang(fmt.Sprintf("NOT as you predicted (%d %% sure): ", s.Locked.Sure), mine, "  ")
 	}
 	for i, o := range p.Options {
 		held := "did not hold"
 		if s.Observation != nil && i < len(s.Observation.Right) && s.Observation.Right[i] {
 			held = "held"
 		}
-		w.printf("  %d, %s: %s\n", i+1, held, fold(plainText(o.Why), width-8, "     "))
+		w.hang(fmt.Sprintf("  %d, %s: ", i+1, held), o.Why, "     ")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"rdmaprep/lessons/typed"
 )
 
 // maxLine bounds one line of input.
@@ -18,50 +20,42 @@ var errEnd = errors.New("end of input")
 // errInterrupted says that a signal ended the wait for an answer.
 var errInterrupted = errors.New("interrupted")
 
+// Streams are where the learner's lines come from and where the text goes.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	// Echo writes each line that was read behind its prompt: for an In that is
+	// no terminal, which would show it by itself.
+	Echo bool
+}
+
 // lines is the conversation.
 type lines struct {
-	ctx context.Context //nolint:containedctx // of the one conversation
-	in  *bufio.Scanner
-	out io.Writer
-	err error // the first write that failed
-	got chan bool
+	ctx  context.Context // of the one conversation
+	in   *bufio.Scanner
+	out  io.Writer
+	echo bool
+	err  error // the first write that failed
+	got  chan bool
 	// reading says that a goroutine still waits for a line; nobody else may
 	// touch in then.
 	reading bool
 }
 
-func newLines(ctx context.Context, in io.Reader, out io.Writer) *lines {
-	s := bufio.NewScanner(in)
+func newLines(ctx context.Context, st Streams) *lines {
+	s := bufio.NewScanner(st.In)
 	s.Buffer(make([]byte, 0, 4096), maxLine)
-	return &lines{ctx: ctx, in: s, out: out, got: make(chan bool, 1)}
-}
-
-// clean replaces what moves a cursor or changes a colour: a pack, or what was
-// typed, may hold it.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case r == '\t':
-			return ' '
-		case r < 0x20, r >= 0x7f && r < 0xa0:
-			return '?'
-		}
-		return r
-	}, s)
+	return &lines{ctx: ctx, in: s, out: st.Out, echo: st.Echo, got: make(chan bool, 1)}
 }
 
 func (l *lines) printf(format string, args ...any) {
 	if l.err != nil {
 		return
 	}
-	_, l.err = io.WriteString(l.out, clean(fmt.Sprintf(format, args...)))
+	_, l.err = io.WriteString(l.out, typed.Plain(fmt.Sprintf(format, args...)))
 }
 
-// ask prints a prompt and reads a line, without its blanks at both ends. The
-// answer is echoed by the terminal, if there is one, so that nothing is
-// written for it here.
+// ask prints a prompt and reads a line, without its blanks at both ends.
 func (l *lines) ask(format string, args ...any) (string, error) {
 	l.printf(format+" ", args...)
 	if l.err != nil {
@@ -88,8 +82,15 @@ func (l *lines) ask(format string, args ...any) (string, error) {
 			return "", errEnd
 		}
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(l.in.Text(), "?")), nil
+	line := strings.TrimSpace(strings.ToValidUTF8(l.in.Text(), "?"))
+	if l.echo {
+		l.printf("%s\n", line)
+	}
+	return line, nil
 }
+
+// quits says whether a line is the wish to leave.
+func quits(line string) bool { return line == "quit" || line == "q" }
 
 // left says whether an error is only the wish to leave.
 func left(err error) bool { return errors.Is(err, errEnd) || errors.Is(err, errInterrupted) }

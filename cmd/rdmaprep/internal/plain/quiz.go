@@ -1,11 +1,9 @@
 package plain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -18,19 +16,19 @@ import (
 // asker walks a quiz session with its learner.
 type asker struct {
 	*lines
-	ctx  context.Context
+	keeping
 	svc  *study.Service
 	sess *quiz.Session
 	now  func() time.Time
 	seen *lessons.Observation // of the last proof
-	why  string               // the last save that failed
+	told int                  // the number of the question whose verdict was shown last
 }
 
 // Quiz walks a session to its end, or to the end of the input. The session's
 // progress is kept under study.QuizKey.
-func Quiz(ctx context.Context, svc *study.Service, sess *quiz.Session, in io.Reader, out io.Writer) error {
-	a := &asker{lines: newLines(ctx, in, out), ctx: ctx, svc: svc, sess: sess, now: svc.Now}
-	a.printf("%s: %s. Type ? at an answer's prompt for the commands.\n", sess.View().Title, count(sess.View().Total, "question"))
+func Quiz(ctx context.Context, svc *study.Service, sess *quiz.Session, st Streams) error {
+	a := &asker{lines: newLines(ctx, st), svc: svc, sess: sess, now: svc.Now}
+	a.printf("%s: %s. Type ? for the commands.\n", sess.View().Title, count(sess.View().Total, "question"))
 	a.step(quiz.Begin{})
 	err := a.walk()
 	a.step(quiz.Leave{})
@@ -38,48 +36,25 @@ func Quiz(ctx context.Context, svc *study.Service, sess *quiz.Session, in io.Rea
 		err = nil
 	}
 	a.summary()
-	return errors.Join(err, a.lines.err, a.unsaved())
+	return errors.Join(err, a.lines.err, a.lost("answer", a.sess.View().Pending))
 }
 
 // step hands an event to the session and carries out what it asks for.
 func (a *asker) step(ev quiz.Event) {
-	queue := []quiz.Event{ev}
-	for len(queue) > 0 {
-		effects := a.sess.Step(a.now(), queue[0])
-		queue = queue[1:]
-		for _, e := range effects {
-			ctx := a.ctx
-			if _, run := e.(quiz.RunProof); !run {
-				ctx = context.WithoutCancel(ctx) // a signal must not lose an answer that was given
-			}
-			next, proof := a.svc.QuizEffect(ctx, study.QuizKey, e)
-			if proof != nil {
-				a.seen = &proof.Observation
-			}
-			if f, ok := next.(quiz.SaveFailed); ok {
-				a.why = f.Why
-			}
-			if next != nil {
-				queue = append(queue, next)
-			}
-		}
+	r, err := a.svc.PumpQuiz(a.ctx, study.QuizKey, a.sess, ev)
+	if r.Proof != nil {
+		a.seen = &r.Proof.Observation
 	}
-}
-
-func (a *asker) unsaved() error {
-	if v := a.sess.View(); v.Pending > 0 {
-		return fmt.Errorf("%s could not be saved: %s", count(v.Pending, "answer"), cmp.Or(v.Message, a.why))
-	}
-	return nil
+	a.note(a.lines, r, err)
 }
 
 func (a *asker) walk() error {
 	for {
-		if a.ctx.Err() != nil {
-			return errInterrupted
+		if err := a.stopped(a.ctx); err != nil {
+			return err
 		}
 		v := a.sess.View()
-		if v.Finished || v.Total == 0 {
+		if v.Total == 0 || v.Finished && (v.Phase != quiz.Done || a.told == v.Number) {
 			return nil
 		}
 		var err error
@@ -101,17 +76,20 @@ func (a *asker) walk() error {
 
 func (a *asker) question(v quiz.View) error {
 	in := v.Instance
-	a.seen = nil
+	a.seen, a.told = nil, 0
 	a.printf("\nQuestion %d of %d. Topic %s. %s.\n", v.Number, v.Total, in.Question.Topic, kindText(in))
 	if v.Limit > 0 {
-		a.printf("You have %s, from now.\n", v.Limit)
+		a.limit(v)
 	}
 	a.prose(in.Question.Prompt)
 	if p := in.Question.Proof; p != nil && in.Question.Kind == "predict" {
-		a.printf("\nThe script:\n    %s\n", strings.ReplaceAll(strings.TrimSpace(p.Script), "\n", "\n    "))
+		a.printf("\nThe script:\n%s\n", indent(p.Script))
 	}
 	for i, c := range in.Choices {
-		a.printf("  %d) %s\n", i+1, fold(plainText(c.Text), width-5, "     "))
+		a.hang(fmt.Sprintf("  %d) ", i+1), c.Text, "     ")
+	}
+	if v.Draft != "" {
+		a.printf("You typed this before and did not give it; enter gives it:\n%s\n", indent(v.Draft))
 	}
 	for {
 		line, err := a.ask("%s", howTo(in))
@@ -124,10 +102,16 @@ func (a *asker) question(v quiz.View) error {
 		if line == "h" || line == "?" {
 			continue
 		}
+		if line == "" {
+			line = a.sess.View().Draft
+		}
 		ans, err := parseAnswer(in, line)
 		if err != nil {
 			a.printf("%v\n", err)
 			continue
+		}
+		if ans.Text != "" {
+			a.step(quiz.Draft{Text: ans.Text}) // whoever leaves now finds it again
 		}
 		if in.Input() == quiz.Speak {
 			a.timed(v)
@@ -170,7 +154,7 @@ func howTo(in *quiz.Instance) string {
 	case quiz.PickMany:
 		return fmt.Sprintf("All that are right of 1 to %d, such as 1 3, or 0 for none, or ?:", len(in.Choices))
 	case quiz.PickOrder:
-		return fmt.Sprintf("The order as %d numbers, first step first, such as 2 1, or ?:", len(in.Choices))
+		return fmt.Sprintf("The order, first step first, such as %s, or ?:", anOrder(len(in.Choices)))
 	case quiz.Speak:
 		return "Say your answer aloud and press enter, or type it in one line, or ?:"
 	}
@@ -180,6 +164,25 @@ func howTo(in *quiz.Instance) string {
 	return "Your answer, or ?:"
 }
 
+// limit says how much time there is for an open question in interview mode.
+func (a *asker) limit(v quiz.View) {
+	left := v.Limit - a.now().Sub(v.ShownAt).Round(time.Second)
+	if left <= 0 {
+		a.printf("The %s for it are over.\n", span(v.Limit))
+		return
+	}
+	a.printf("You have %s, from now.\n", span(left))
+}
+
+// anOrder is an order of n things, not that in which they are shown.
+func anOrder(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d ", (i+1)%n+1)
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // timed says how long an open question took in interview mode.
 func (a *asker) timed(v quiz.View) {
 	if v.Limit <= 0 || v.ShownAt.IsZero() {
@@ -187,27 +190,27 @@ func (a *asker) timed(v quiz.View) {
 	}
 	took := a.now().Sub(v.ShownAt).Round(time.Second)
 	if took > v.Limit {
-		a.printf("Time was up %s ago: an interviewer would have stopped you.\n", took-v.Limit)
+		a.printf("Time was up %s ago: an interviewer would have stopped you.\n", span(took-v.Limit))
 		return
 	}
-	a.printf("You took %s of %s.\n", took, v.Limit)
+	a.printf("You took %s of %s.\n", span(took), span(v.Limit))
 }
 
 // sure asks for the confidence before the answer is locked; done says that the
 // answer was taken back.
 func (a *asker) sure() (done bool, err error) {
 	for {
-		line, err := a.ask("How sure, in percent, 50 to 100? Enter leaves it out, undo changes the answer:")
+		line, err := a.ask("How sure, 50 to 100 percent? Enter leaves it out, undo changes the answer:")
 		if err != nil {
 			return false, err
 		}
-		switch line {
-		case "":
+		switch {
+		case line == "":
 			return false, nil
-		case "undo", "u":
+		case line == "undo" || line == "u":
 			a.printf("Not given. The question again.\n")
 			return true, nil
-		case "quit", "q":
+		case quits(line):
 			return false, errEnd
 		}
 		n, err := percent(line)
@@ -231,6 +234,7 @@ func percent(line string) (int, error) {
 
 const commands = `h      a hint, before the answer
 skip   leave this question out
+x      after the answer, where it can be run: the run and its packets
 undo   take the last answer back
 go 7   question 7
 /fence the next question that mentions the word fence
@@ -243,7 +247,7 @@ func (a *asker) command(line string) (done bool, err error) {
 	before := a.sess.View()
 	word, rest, _ := strings.Cut(line, " ")
 	switch {
-	case line == "quit" || line == "q":
+	case quits(line):
 		return true, errEnd
 	case line == "?":
 		a.printf("%s", commands)
@@ -287,7 +291,7 @@ func (a *asker) hint() {
 	a.step(quiz.Hint{})
 	v := a.sess.View()
 	if n := len(v.Hints); n > had {
-		a.printf("Hint %d: %s (%d left)\n", n, fold(plainText(v.Hints[n-1]), width, "  "), v.HintsLeft)
+		a.hang(fmt.Sprintf("Hint %d: ", n), fmt.Sprintf("%s (%d left)", v.Hints[n-1], v.HintsLeft), "  ")
 		return
 	}
 	a.printf("%s\n", v.Message)
@@ -296,7 +300,7 @@ func (a *asker) hint() {
 func (a *asker) summary() {
 	v := a.sess.View()
 	a.printf("\n%d answered, %d right.\n", v.Answered, v.Right)
-	if !v.Finished && v.Total > 0 {
+	if !v.Finished && v.Total > 0 && a.place == nil {
 		a.printf("To go on where you left: rdmaprep quiz --plain --resume\n")
 	}
 }

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -12,14 +13,17 @@ import (
 func (w *walker) scale(v lessons.View) error {
 	w.printf("\nAt larger scale\n")
 	w.prose(v.Scale.Prompt)
+	if v.ScaleAnswer != "" {
+		w.printf("You typed this before and did not give it; enter gives it:\n%s\n", indent(v.ScaleAnswer))
+	}
 	line, err := w.ask("Say your answer aloud and press enter, or type it in one line:")
 	if err != nil {
 		return err
 	}
-	if line == "quit" || line == "q" {
+	if quits(line) {
 		return errEnd
 	}
-	w.step(lessons.Give{Text: line})
+	w.step(lessons.Give{Text: cmp.Or(line, v.ScaleAnswer)})
 	return nil
 }
 
@@ -35,7 +39,8 @@ func (w *walker) mark(v lessons.View) error {
 		return nil
 	}
 	p := v.Points[len(v.Marked)]
-	yes, err := w.yes("  %s\n  Did you say it? y or n:", fold(plainText(p.Text), width-2, "  "))
+	w.hang("  ", p.Text, "  ")
+	yes, err := w.yes("  Did you say it? y or n:")
 	if err != nil {
 		return err
 	}
@@ -47,8 +52,11 @@ func (w *walker) mark(v lessons.View) error {
 func (w *walker) record(v lessons.View) error {
 	r := v.Record
 	w.printf("\nThe decision record\n")
-	w.printf("Everything that the run knows is filled in. The question:\n  %s\n", r.Question)
-	w.printf("The guarantee, and its scope:\n  %s\n  %s\n", fold(r.Guarantee, width, "  "), r.Scope)
+	w.printf("Everything that the run knows is filled in. The question:\n")
+	w.hang("  ", r.Question, "  ")
+	w.printf("The guarantee, and its scope:\n")
+	w.hang("  ", r.Guarantee, "  ")
+	w.hang("  ", r.Scope, "  ")
 	verdict, err := w.verdict(r.Verdict)
 	if err != nil {
 		return err
@@ -129,7 +137,7 @@ func (w *walker) save() error {
 		v = w.lab.View()
 	}
 	if v.SavedOK {
-		w.printf("Saved as %s. To read it: rdmaprep records show %s\n", v.Record.ID, firstOf(v.Record.ID, 8))
+		w.printf("Saved as %s. To read it: rdmaprep records show %s\n", v.Record.ID, v.Record.ShortID())
 		return nil
 	}
 	for _, p := range v.Problems {
@@ -142,11 +150,9 @@ func (w *walker) save() error {
 	if err != nil {
 		return err
 	}
-	if line == "quit" || line == "q" {
+	if quits(line) {
 		return errEnd
 	}
 	w.step(lessons.Retry{})
 	return nil
 }
-
-func firstOf(s string, n int) string { return s[:min(n, len(s))] }

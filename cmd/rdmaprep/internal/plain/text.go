@@ -1,8 +1,10 @@
 package plain
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"rdmaprep/cmd/rdmaprep/internal/ladder"
 	"rdmaprep/content"
@@ -17,7 +19,7 @@ func (l *lines) prose(md string) {
 	var para []string
 	flush := func() {
 		if len(para) > 0 {
-			l.printf("%s\n", fold(strings.Join(para, " "), width, ""))
+			l.hang("", strings.Join(para, " "), "")
 			para = nil
 		}
 	}
@@ -36,9 +38,9 @@ func (l *lines) prose(md string) {
 			l.printf("\n")
 		case strings.HasPrefix(trimmed, "|"), strings.HasPrefix(trimmed, "#"), strings.HasPrefix(trimmed, "* "), strings.HasPrefix(trimmed, "- "):
 			flush()
-			l.printf("%s\n", fold(plainText(trimmed), width, "  "))
+			l.hang("", trimmed, "  ")
 		default:
-			para = append(para, plainText(trimmed))
+			para = append(para, trimmed)
 		}
 	}
 	flush()
@@ -48,22 +50,50 @@ var unmark = strings.NewReplacer("**", "", "`", "")
 
 func plainText(s string) string { return unmark.Replace(s) }
 
-// fold breaks a text at blanks; lines after the first begin with indent.
-func fold(s string, columns int, indent string) string {
+// code prints a line of code or of a run as it is, folded where it is too long.
+func (l *lines) code(lead, text, indent string) {
+	if len([]rune(lead+text)) > width {
+		text = fold(text, len([]rune(lead)), indent)
+	}
+	l.printf("%s%s\n", lead, text)
+}
+
+// hang prints a text behind a lead, folded at blanks; lines after the first
+// begin with indent.
+func (l *lines) hang(lead, text, indent string) {
+	l.printf("%s%s\n", lead, fold(plainText(text), len([]rune(lead)), indent))
+}
+
+// fold breaks a text at blanks; n columns of its first line are taken, and
+// lines after the first begin with indent.
+func fold(s string, n int, indent string) string {
 	var b strings.Builder
-	n := 0
 	for i, word := range strings.Fields(s) {
-		if i > 0 && n+1+len([]rune(word)) > columns {
+		size := len([]rune(word))
+		switch {
+		case i > 0 && n+1+size > width:
 			b.WriteString("\n" + indent)
 			n = len(indent)
-		} else if i > 0 {
+		case i > 0:
 			b.WriteByte(' ')
 			n++
 		}
 		b.WriteString(word)
-		n += len([]rune(word))
+		n += size
 	}
 	return b.String()
+}
+
+// span is a time for a person, in minutes and seconds.
+func span(d time.Duration) string {
+	m, s := int(d/time.Minute), int(d%time.Minute/time.Second)
+	switch {
+	case m == 0:
+		return count(s, "second")
+	case s == 0:
+		return count(m, "minute")
+	}
+	return count(m, "minute") + " " + count(s, "second")
 }
 
 func (l *lines) sources(refs []content.Ref) {
@@ -72,7 +102,7 @@ func (l *lines) sources(refs []content.Ref) {
 		if r.Place != "" {
 			where += ", " + r.Place
 		}
-		l.printf("  source (%s): %s - %s\n", r.Source.Layer, r.Source.Title, where)
+		l.hang(fmt.Sprintf("  source (%s): ", r.Source.Layer), r.Source.Title+" - "+where, "    ")
 	}
 }
 
@@ -84,24 +114,21 @@ func (l *lines) observation(o lessons.Observation) {
 	}
 	l.printf("Ran on %s, profile %s, seed %d:\n", device, o.Profile, o.Seed)
 	for _, t := range o.Transcript {
-		l.printf("  %s\n", t)
+		l.code("  ", t.String(), "      ")
 	}
 	for _, f := range o.Failed {
-		l.printf("  not met: %s\n           %s\n", f.Line, f.Got)
+		l.code("  not met: ", f.Line, "      ")
+		l.code("           ", f.Got, "      ")
 	}
 	if o.Err != "" {
-		l.printf("  stopped: %s\n", o.Err)
+		l.code("  stopped: ", o.Err, "      ")
 	}
 	lines := ladder.Main(ladder.Lines(o.Events))
 	if len(lines) > 0 {
 		l.printf("On the wire:\n")
 	}
 	for _, x := range lines {
-		lost := ""
-		if x.Lost != "" {
-			lost = "  (not taken: " + x.Lost + ")"
-		}
-		l.printf("  %10s %-5s %s%s\n", ladder.Millis(x.Event.At), x.Arrow(), x.Text, lost)
+		l.code(fmt.Sprintf("  %10s %-5s ", ladder.Millis(x.Event.At), x.Arrow()), x.String(), "                   ")
 	}
 }
 

@@ -1,7 +1,7 @@
 package plain
 
 import (
-	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,7 +21,8 @@ func (a *asker) mark(v quiz.View) error {
 		if p.Must {
 			must = " (a must)"
 		}
-		yes, err := a.yes("  Point %d of %d: %s%s\n  Did you say it? y or n:", i, v.PointsTotal, fold(plainText(p.Text), width-6, "      "), must)
+		a.hang(fmt.Sprintf("  Point %d of %d: ", i, v.PointsTotal), p.Text+must, "      ")
+		yes, err := a.yes("  Did you say it? y or n:")
 		if err != nil {
 			return err
 		}
@@ -33,15 +34,23 @@ func (a *asker) mark(v quiz.View) error {
 	for len(v.FollowUps) < v.FollowUpsIn {
 		a.step(quiz.FollowUp{})
 		v = a.sess.View()
-		a.printf("\nAnd then: %s\n", v.FollowUps[len(v.FollowUps)-1])
-		if _, err := a.ask("Answer aloud, then enter:"); err != nil {
+		a.printf("\n")
+		a.hang("And then: ", v.FollowUps[len(v.FollowUps)-1], "  ")
+		line, err := a.ask("Answer aloud, then enter:")
+		if err != nil {
 			return err
+		}
+		if quits(line) {
+			return errEnd
 		}
 	}
 	for {
 		line, err := a.ask("Your own grade: 1 again, 2 hard, 3 good, 4 easy (enter for %d):", v.Suggested)
 		if err != nil {
 			return err
+		}
+		if quits(line) {
+			return errEnd
 		}
 		grade := v.Suggested
 		if line != "" {
@@ -66,15 +75,17 @@ func (l *lines) yes(format string, args ...any) (bool, error) {
 			return true, nil
 		case "n", "no":
 			return false, nil
-		case "quit", "q":
+		}
+		if quits(line) {
 			return false, errEnd
 		}
-		format, args = "Type y or n:", nil
+		format, args = "Type y or n, or quit:", nil
 	}
 }
 
 func (a *asker) verdict(v quiz.View) error {
 	a.say(v)
+	a.told = v.Number
 	for {
 		line, err := a.ask("%s", onward(v))
 		if err != nil {
@@ -109,12 +120,15 @@ func (a *asker) verdict(v quiz.View) error {
 
 // onward is the prompt below a verdict.
 func onward(v quiz.View) string {
-	prompt := "Enter for the next question"
+	prompt := "Enter goes on"
+	if v.Finished {
+		prompt = "Enter ends the quiz"
+	}
 	if v.Instance.HasProof() {
-		prompt += ", x to run it and see the packets"
+		prompt += ", x runs it and shows the packets"
 	}
 	if v.Save == quiz.Unsaved {
-		prompt += ", retry to save again"
+		prompt += ", retry saves again"
 	}
 	return prompt + ", undo, quit, or ?:"
 }
@@ -147,26 +161,50 @@ func (a *asker) say(v quiz.View) {
 	if d.Graded && d.Note != "" {
 		a.printf("%s\n", d.Note)
 	}
-	if d.YoursText != "" {
-		a.printf("Yours: %s\n", fold(plainText(d.YoursText), width, "  "))
-	}
-	if d.RightText != "" {
-		a.printf("Right: %s\n", fold(plainText(d.RightText), width, "  "))
+	if v.Instance.Input() == quiz.Speak && d.Graded {
+		a.missed(v)
+	} else {
+		a.yoursAndRight(d)
 	}
 	for i, c := range v.Instance.Choices {
 		if c.Why != "" {
-			a.printf("  %d, %s%s\n", i+1, marks(d, i), fold(plainText(c.Why), width-5, "     "))
+			a.hang(fmt.Sprintf("  %d, %s", i+1, marks(d, i)), c.Why, "     ")
 		}
 	}
 	a.printf("\n")
 	a.prose(q.Explain)
-	a.printf("Scope: %s\n", fold(plainText(q.Scope), width, "  "))
+	a.hang("Scope: ", q.Scope, "  ")
 	a.printf("Layer: %s\n", q.Layer)
 	a.sources(q.Refs)
 	if q.NotRun != "" {
-		a.printf("Not run: %s\n", fold(q.NotRun, width, "  "))
+		a.hang("Not run: ", q.NotRun, "  ")
 	}
 	a.saved(v)
+}
+
+// missed says how many points of an open answer were made, and which were not.
+func (a *asker) missed(v quiz.View) {
+	made := 0
+	for _, m := range v.Marked {
+		if m {
+			made++
+		}
+	}
+	a.printf("You made %d of %s.\n", made, count(v.PointsTotal, "point"))
+	for i, m := range v.Marked {
+		if !m && i < len(v.Points) {
+			a.hang("  missed: ", v.Points[i].Text, "    ")
+		}
+	}
+}
+
+func (a *asker) yoursAndRight(d quiz.Verdict) {
+	if d.YoursText != "" {
+		a.hang("Yours: ", d.YoursText, "  ")
+	}
+	if d.RightText != "" {
+		a.hang("Right: ", d.RightText, "  ")
+	}
 }
 
 // marks says of a choice whether it was right and whether it was picked.
@@ -189,14 +227,14 @@ func (a *asker) saved(v quiz.View) {
 	case quiz.SavedSafe:
 		a.printf("Saved.\n")
 	case quiz.Unsaved:
-		a.printf("NOT SAVED: %s\n", cmp.Or(v.Message, a.why))
+		a.printf("NOT SAVED: %s\n", a.why)
 	case quiz.NotSaved, quiz.Saving:
 	}
 }
 
 func (a *asker) evidence(v quiz.View) {
 	if !v.Instance.HasProof() {
-		a.printf("Not run: %s\n", fold(v.Instance.Question.NotRun, width, "  "))
+		a.hang("Not run: ", v.Instance.Question.NotRun, "  ")
 		return
 	}
 	a.step(quiz.Evidence{})
@@ -205,6 +243,9 @@ func (a *asker) evidence(v quiz.View) {
 		return
 	}
 	a.printf("\nThe script:\n%s\n", indent(v.Instance.Question.Proof.Script))
+	if len(v.Answer.Order) > 0 {
+		a.printf("and behind it the steps in the order of your answer.\n")
+	}
 	a.observation(*a.seen)
 }
 

@@ -68,6 +68,32 @@ func TestFullDiskAtTheStart(t *testing.T) {
 	save(t, openAt(t, dir), answered(1, "q", 1, fsrs.Good))
 }
 
+// Folders that no user can make: procfs makes none, and a name has at most 255
+// bytes (path_resolution(7)).
+func TestFolderThatCannotBeMade(t *testing.T) {
+	const fix = "Name a folder in which you may write, with --data-dir DIR or RDMAPREP_HOME"
+	for _, c := range []struct {
+		dir, what string
+		errno     syscall.Errno
+	}{
+		{"/proc/no-such", "the folder /proc/no-such cannot be made", syscall.ENOENT},
+		{"/proc/no-such/deeper", "the folder /proc/no-such/deeper cannot be made", syscall.ENOENT},
+		{"/proc/self", "the folder /proc/self cannot hold the database", syscall.ENOENT},
+		{filepath.Join(t.TempDir(), strings.Repeat("x", 256)), "cannot be made", syscall.ENAMETOOLONG},
+	} {
+		_, err := Open(context.Background(), c.dir, Options{})
+		explains(t, err, c.errno, "cannot open the store: ", c.what, "("+c.errno.Error()+")", "Nothing was changed", fix)
+	}
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{loop, filepath.Join(loop, "below")} {
+		_, err := Open(context.Background(), dir, Options{})
+		explains(t, err, ErrNotFolder, loop+" is a link that leads nowhere", "Nothing was changed. Move it away", "--data-dir DIR or RDMAPREP_HOME")
+	}
+}
+
 // A file system mounted read-only (EROFS), with a store on it and without.
 func TestReadOnlyFileSystem(t *testing.T) {
 	dir, remount := disk(t, "size=4m")
@@ -126,11 +152,13 @@ func TestFolderWithoutPermission(t *testing.T) {
 			}
 		})
 	}
-	for _, dir := range []string{empty, used, filepath.Join(empty, "new")} {
+	for dir, what := range map[string]string{
+		empty: "cannot be written", used: "cannot be written", filepath.Join(empty, "new"): "cannot be made (permission denied)",
+	} {
 		s, err := Open(context.Background(), dir, Options{})
 		if err == nil {
 			t.Fatalf("%s opened without permission to write", s.Path())
 		}
-		explains(t, err, ErrReadOnly, dir, "cannot be written", "--data-dir")
+		explains(t, err, ErrReadOnly, dir, what, "--data-dir")
 	}
 }

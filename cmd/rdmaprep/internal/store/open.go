@@ -84,6 +84,8 @@ func (s *Store) prepare(ctx context.Context, dir string) error {
 	}
 	info, statErr := os.Stat(s.path)
 	switch {
+	case statErr != nil && errors.Is(kindOf(err), ErrIO):
+		return noPlace(dir, "cannot hold the database", err)
 	case statErr != nil:
 		return err // it is not there and cannot be made
 	case info.IsDir():
@@ -104,16 +106,47 @@ func makeFolder(dir string) error {
 		return nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		info, statErr := os.Stat(at)
-		if statErr == nil && !info.IsDir() {
+		if what := notFolder(at); what != "" {
 			return &Error{
 				Kind: ErrNotFolder, Op: "open the store", Path: dir, Err: err,
-				What: at + " is a file, not a folder", Fix: "Nothing was changed. Move it away, or " + elsewhere,
+				What: at + " is " + what, Fix: "Nothing was changed. Move it away, or " + elsewhere,
 			}
 		}
 		if at == filepath.Dir(at) {
-			return err
+			return noPlace(dir, "cannot be made", err)
 		}
+	}
+}
+
+// notFolder says what is at a path where a folder should be, "" if one is there
+// or nothing is.
+func notFolder(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || info.IsDir() {
+		return ""
+	}
+	if info.Mode()&os.ModeSymlink == 0 {
+		return "a file, not a folder"
+	}
+	switch info, err = os.Stat(path); {
+	case err != nil:
+		return "a link that leads nowhere"
+	case !info.IsDir():
+		return "a link to a file, not to a folder"
+	}
+	return ""
+}
+
+// noPlace is a folder in which no database can be made; a full disk is told as
+// everywhere else.
+func noPlace(dir, what string, err error) error {
+	kind := kindOf(err)
+	if errors.Is(kind, ErrFull) {
+		return err
+	}
+	return &Error{
+		Kind: kind, Op: "open the store", Path: dir, Err: err, What: "the folder " + dir + " " + what + " (" + short(err) + ")",
+		Fix: "Nothing was changed. Name a folder in which you may write, with --data-dir DIR or RDMAPREP_HOME",
 	}
 }
 

@@ -55,7 +55,7 @@ func walk(t *testing.T, h *house, ctx context.Context, l *lessons.Lab, run *LabR
 	t.Helper()
 	do := func(ev lessons.Event) {
 		t.Helper()
-		if err := h.PumpLab(ctx, run, l, ev); err != nil {
+		if _, err := h.PumpLab(ctx, run, l, ev); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -163,7 +163,7 @@ func TestQuizFromAnswerToStore(t *testing.T) {
 	}
 	do := func(ev quiz.Event) {
 		t.Helper()
-		if err := h.PumpQuiz(ctx, QuizKey, s, ev, nil); err != nil {
+		if _, err := h.PumpQuiz(ctx, QuizKey, s, ev); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestLabGoesOnAfterAFailedExpectation(t *testing.T) {
 	do := func(l *lessons.Lab, run *LabRun, evs ...lessons.Event) {
 		t.Helper()
 		for _, ev := range evs {
-			if err := h.PumpLab(ctx, run, l, ev); err != nil {
+			if _, err := h.PumpLab(ctx, run, l, ev); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -268,12 +268,12 @@ func TestLabGoesOnAfterAFailedExpectation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.PumpQuiz(ctx, "", s, quiz.Search{Words: "lab/l"}, nil); err != nil {
+	if _, err := h.PumpQuiz(ctx, "", s, quiz.Search{Words: "lab/l"}); err != nil {
 		t.Fatal(err)
 	}
 	in := s.View().Instance
 	i := slices.IndexFunc(in.Choices, func(c quiz.Shown) bool { return c.Text == "ERR" })
-	if err := h.PumpQuiz(ctx, "", s, quiz.Give{Answer: quiz.Answer{Picks: []int{i}}}, nil); err != nil {
+	if _, err := h.PumpQuiz(ctx, "", s, quiz.Give{Answer: quiz.Answer{Picks: []int{i}}}); err != nil {
 		t.Fatal(err)
 	}
 	if v := s.View(); !v.Verdict.Graded || !v.Verdict.Correct {

@@ -165,8 +165,7 @@ func (b *backend) SaveAttempt(ctx context.Context, a quiz.Attempt) error {
 }
 
 func (b *backend) SaveSession(ctx context.Context, st quiz.SessionState) error {
-	b.svc.QuizEffect(ctx, study.QuizKey, quiz.SaveState{State: st})
-	return nil
+	return b.svc.KeepQuiz(ctx, study.QuizKey, st)
 }
 
 // Lessons are in the order of the topics.
@@ -261,8 +260,7 @@ func (b *backend) SaveRecord(ctx context.Context, r decision.Record) error {
 }
 
 func (b *backend) SaveLab(ctx context.Context, st lessons.LabState) error {
-	b.svc.LabEffect(ctx, nil, lessons.SaveState{State: st})
-	return nil
+	return b.svc.KeepLab(ctx, st)
 }
 
 func (b *backend) DecisionRecords(ctx context.Context) ([]decision.Record, error) {

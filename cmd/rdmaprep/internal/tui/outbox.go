@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,7 +13,8 @@ import (
 // outbox carries saves out one at a time, in the order in which they were
 // asked for. A save that fails stays at the head, and those behind it wait,
 // until it is tried again: an answer must be in the store before what undoes
-// it.
+// it. Where one is, a save without an ID, goes to the end instead: no answer
+// waits for it.
 type outbox struct {
 	queue   []nav.Save
 	running bool
@@ -23,13 +25,27 @@ type outbox struct {
 type saveDone struct{ err error }
 
 func (o *outbox) add(s nav.Save) tea.Cmd {
-	if n := len(o.queue) - 1; n > 0 && s.ID == "" && o.queue[n].ID == "" && o.queue[n].What == s.What {
-		// Where one is: only the newest matters. The head may be under way.
-		o.queue[n] = s
+	n := len(o.queue) - 1
+	if free := n > 0 || n == 0 && !o.running; free && s.ID == "" && o.queue[n].ID == "" && o.queue[n].What == s.What {
+		o.queue[n] = s // where one is: only the newest matters
 		return o.start()
 	}
 	o.queue = append(o.queue, s)
 	return o.start()
+}
+
+// putBack moves a place that could not be kept behind everything else, or drops
+// it if a newer one waits; false if nothing but places waits.
+func (o *outbox) putBack() bool {
+	head, rest := o.queue[0], o.queue[1:]
+	if head.ID != "" || !slices.ContainsFunc(rest, func(s nav.Save) bool { return s.ID != "" }) {
+		return false
+	}
+	if !slices.ContainsFunc(rest, func(s nav.Save) bool { return s.ID == "" && s.What == head.What }) {
+		rest = append(rest, head)
+	}
+	o.queue = rest
+	return true
 }
 
 // start carries out the head, if nothing is under way.
@@ -49,11 +65,13 @@ func (o *outbox) done(err error) (nav.Saved, tea.Cmd) {
 	head := o.queue[0]
 	o.running = false
 	told := nav.Saved{Owner: head.Owner, ID: head.ID, Err: err}
-	if err != nil {
+	switch {
+	case err == nil:
+		o.queue = o.queue[1:]
+	case !o.putBack():
 		o.failed = err
 		return told, nil
 	}
-	o.queue = o.queue[1:]
 	return told, o.start()
 }
 

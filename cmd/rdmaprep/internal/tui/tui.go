@@ -37,6 +37,7 @@ type Model struct {
 	helpScroll widget.Scroll
 
 	quitting bool // waits for the saves
+	forced   bool // quits even if they fail
 	warned   bool // was told once that something is not saved
 	mayQuit  bool // tea.Quit was sent by the model itself
 	crash    *crash
@@ -148,7 +149,7 @@ func (m *Model) saved(err error) tea.Cmd {
 	told, next := m.saves.done(err)
 	cmd := m.to(told.Owner, told)
 	if m.quitting && m.saves.idle() {
-		if m.saves.failed == nil {
+		if m.saves.failed == nil || m.forced {
 			return m.exit()
 		}
 		m.quitting = false
@@ -159,16 +160,31 @@ func (m *Model) saved(err error) tea.Cmd {
 // quit ends the program once nothing is being saved. force is for signals:
 // what cannot be saved is given up and reported after the end.
 func (m *Model) quit(force bool) tea.Cmd {
+	m.forced = m.forced || force
+	held := m.hold()
 	switch {
 	case m.saves.running:
 		m.quitting = true
-		return nil
+		return held
 	case m.saves.failed != nil && !force && !m.warned:
 		m.warned = true
 		m.notice = &nav.Notice{Level: nav.Bad, Text: "Quit again to lose it, or ctrl+r to try again."}
 		return nil
 	}
 	return m.exit()
+}
+
+// hold asks for the saves of what is typed on the screens and not given yet.
+func (m *Model) hold() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, s := range m.stack {
+		if h, ok := s.(nav.Holder); ok {
+			for _, save := range h.Hold() {
+				cmds = append(cmds, m.saves.add(save))
+			}
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 func (m *Model) exit() tea.Cmd {

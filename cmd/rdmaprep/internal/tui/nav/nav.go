@@ -32,6 +32,12 @@ type Screen interface {
 	Close()
 }
 
+// Holder is a screen that may hold something typed which no store has yet.
+type Holder interface {
+	// Hold takes it into the session and returns the saves that keep it.
+	Hold() []Save
+}
+
 // Kind names a screen.
 type Kind string
 

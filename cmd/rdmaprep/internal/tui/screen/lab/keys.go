@@ -266,7 +266,7 @@ func (s *Screen) showEvidence() tea.Cmd {
 func (s *Screen) scaleKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case nav.EscKey.Is(k):
-		return s.leave()
+		return tea.Batch(s.step(lessons.Draft{Text: s.text.Value()}), s.leave())
 	case doneKey.Is(k):
 		return s.after(s.step(lessons.Give{Text: s.text.Value()}))
 	}

@@ -292,11 +292,43 @@ func (s *Screen) carry(effects []lessons.Effect) tea.Cmd {
 			r := e.Record
 			cmds = append(cmds, s.keep(r.ID, "the decision record", func(ctx context.Context) error { return s.svc.SaveRecord(ctx, r) }))
 		case lessons.SaveState:
-			st := e.State
-			cmds = append(cmds, s.keep("", "where you are in the lab", func(ctx context.Context) error { return s.svc.SaveLab(ctx, st) }))
+			cmds = append(cmds, nav.Keep(s.savePlace(e.State)))
 		}
 	}
 	return tea.Batch(cmds...)
+}
+
+// savePlace is the save of where the lab stands.
+func (s *Screen) savePlace(st lessons.LabState) nav.Save {
+	return nav.Save{
+		Owner: s.req.Owner(), What: "where you are in the lab",
+		Do: func(ctx context.Context) error { return s.svc.SaveLab(ctx, st) },
+	}
+}
+
+// Hold keeps what is typed and not given yet: the answer to the question of
+// scale, or the field of the record that is being edited.
+func (s *Screen) Hold() []nav.Save {
+	var ev lessons.Event
+	switch {
+	case s.l == nil:
+		return nil
+	case s.v.Phase == lessons.Scaling && s.text != nil:
+		ev = lessons.Draft{Text: s.text.Value()}
+	case s.rec != nil && s.rec.typing():
+		s.rec.take()
+		ev = lessons.Edit{Record: s.rec.rec}
+	default:
+		return nil
+	}
+	var saves []nav.Save
+	for _, e := range s.l.Step(s.host.Now(), ev) {
+		if e, ok := e.(lessons.SaveState); ok {
+			saves = append(saves, s.savePlace(e.State))
+		}
+	}
+	s.refresh()
+	return saves
 }
 
 func (s *Screen) keep(id, what string, do func(context.Context) error) tea.Cmd {

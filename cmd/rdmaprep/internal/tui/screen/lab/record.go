@@ -213,7 +213,8 @@ func (s *Screen) editField() tea.Cmd {
 				next = (i + 1) % len(fd.pick)
 			}
 		}
-		return s.setField(fd, fd.pick[next])
+		fd.set(&f.rec, fd.pick[next])
+		return s.edited()
 	case fd.many:
 		f.text = widget.NewText(value)
 	default:
@@ -222,24 +223,22 @@ func (s *Screen) editField() tea.Cmd {
 	return nil
 }
 
-func (s *Screen) setField(fd field, value string) tea.Cmd {
-	fd.set(&s.rec.rec, value)
+// edited hands the record to the lab and takes what became of it.
+func (s *Screen) edited() tea.Cmd {
 	cmd := s.step(lessons.Edit{Record: s.rec.rec})
 	s.rec.rec = s.v.Record
 	return cmd
 }
 
 func (s *Screen) fieldKey(k tea.KeyPressMsg) tea.Cmd {
-	f, fd := s.rec, fields[s.rec.list.At]
-	value := ""
+	f := s.rec
 	switch {
 	case nav.EscKey.Is(k):
 		f.line, f.text = nil, nil
 		return nil
-	case f.line != nil && (nav.EnterKey.Is(k) || keepKey.Is(k)):
-		value = f.line.Value()
-	case f.text != nil && keepKey.Is(k):
-		value = f.text.Value()
+	case f.line != nil && nav.EnterKey.Is(k), keepKey.Is(k):
+		f.take()
+		return s.edited()
 	case f.line != nil:
 		f.line.Update(k)
 		return nil
@@ -247,8 +246,17 @@ func (s *Screen) fieldKey(k tea.KeyPressMsg) tea.Cmd {
 		f.text.Update(k)
 		return nil
 	}
+}
+
+// take ends the editing of a field and takes over what was typed.
+func (f *recordForm) take() {
+	fd := fields[f.list.At]
+	if f.line != nil {
+		fd.set(&f.rec, f.line.Value())
+	} else {
+		fd.set(&f.rec, f.text.Value())
+	}
 	f.line, f.text = nil, nil
-	return s.setField(fd, value)
 }
 
 func (f *recordForm) view(s *Screen, w, h int) (string, *tea.Cursor) {

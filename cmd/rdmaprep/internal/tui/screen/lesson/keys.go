@@ -1,6 +1,8 @@
 package lesson
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"rdmaprep/cmd/rdmaprep/internal/tui/ask"
@@ -111,6 +113,10 @@ func (s *Screen) listKey(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (s *Screen) leave() tea.Cmd {
+	if !s.warned && s.typed() {
+		s.warned = true
+		return nav.Tell(nav.Warn, "An answer that you typed is not given yet (enter goes to it). Esc again leaves without it.")
+	}
 	if s.direct {
 		return nav.Leave
 	}
@@ -135,10 +141,11 @@ func (s *Screen) enterCheck() tea.Cmd {
 	if b < 0 {
 		return nav.Tell(nav.Info, "Every check of this lesson is answered.")
 	}
-	s.focus = b
+	s.focus, s.warned = b, false
 	cmd := s.step(b, quiz.Begin{})
 	if v, _ := s.r.Check(b); v.Phase == quiz.Asking {
 		s.form = ask.New(s.host.Theme, s.md, v.Instance, false)
+		s.form.Fill(quiz.Answer{Text: v.Draft}, v.Sure)
 	}
 	return cmd
 }
@@ -169,8 +176,7 @@ func (s *Screen) checkKey(k tea.KeyPressMsg) tea.Cmd {
 
 func (s *Screen) formKey(k tea.KeyPressMsg) tea.Cmd {
 	if nav.EscKey.Is(k) {
-		s.focus, s.form = -1, nil
-		return nil
+		return s.leaveCheck()
 	}
 	switch s.form.Update(k) {
 	case ask.Sure:
@@ -186,8 +192,24 @@ func (s *Screen) formKey(k tea.KeyPressMsg) tea.Cmd {
 		case hintKey.Is(k):
 			return s.step(s.focus, quiz.Hint{})
 		case nav.BackKey.Is(k):
-			s.focus, s.form = -1, nil
+			return s.leaveCheck()
 		}
 	}
 	return nil
+}
+
+// leaveCheck goes back to the text of the lesson; what was typed stays.
+func (s *Screen) leaveCheck() tea.Cmd {
+	cmd := s.step(s.focus, quiz.Draft{Text: s.form.Answer().Text})
+	s.focus, s.form = -1, nil
+	return cmd
+}
+
+// typed says that an answer was typed to some check and not given. A lesson
+// keeps no place, so it would be lost.
+func (s *Screen) typed() bool {
+	return s.r != nil && slices.ContainsFunc(s.r.Checks(), func(b int) bool {
+		v, ok := s.r.Check(b)
+		return ok && v.Draft != ""
+	})
 }

@@ -54,6 +54,7 @@ type Screen struct {
 	form   *ask.Form
 	ev     *evidence.View
 	marked bool // the lesson was marked as read
+	warned bool // was told that something typed is not given
 }
 
 type marks struct {
@@ -92,7 +93,7 @@ func (s *Screen) loadMarks() tea.Cmd {
 }
 
 func (s *Screen) open(id string) tea.Cmd {
-	s.id, s.r, s.err, s.focus, s.form, s.ev, s.marked = id, nil, nil, -1, nil, nil, false
+	s.id, s.r, s.err, s.focus, s.form, s.ev, s.marked, s.warned = id, nil, nil, -1, nil, nil, false, false
 	s.page.Top()
 	return s.req.Do("open", func(ctx context.Context) tea.Msg {
 		r, err := s.svc.OpenLesson(ctx, id)

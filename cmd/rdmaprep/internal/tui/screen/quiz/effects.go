@@ -117,16 +117,20 @@ func (s *Screen) carry(effects []quiz.Effect) tea.Cmd {
 				Do: func(ctx context.Context) error { return s.svc.SaveAttempt(ctx, a) },
 			}))
 		case quiz.SaveState:
-			st := e.State
-			cmds = append(cmds, nav.Keep(nav.Save{
-				Owner: s.req.Owner(), What: "where you are in the quiz",
-				Do: func(ctx context.Context) error { return s.svc.SaveSession(ctx, st) },
-			}))
+			cmds = append(cmds, nav.Keep(s.savePlace(e.State)))
 		case quiz.RunProof:
 			cmds = append(cmds, s.prove(e))
 		}
 	}
 	return tea.Batch(cmds...)
+}
+
+// savePlace is the save of where the session stands.
+func (s *Screen) savePlace(st quiz.SessionState) nav.Save {
+	return nav.Save{
+		Owner: s.req.Owner(), What: "where you are in the quiz",
+		Do: func(ctx context.Context) error { return s.svc.SaveSession(ctx, st) },
+	}
 }
 
 func (s *Screen) prove(e quiz.RunProof) tea.Cmd {

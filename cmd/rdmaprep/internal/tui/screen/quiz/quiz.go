@@ -129,9 +129,34 @@ func (s *Screen) key(k tea.KeyPressMsg) tea.Cmd {
 
 // step hands an event to the session and carries out what it asks for.
 func (s *Screen) step(ev quiz.Event) tea.Cmd {
-	effects := s.s.Step(s.host.Now(), ev)
+	var effects []quiz.Effect
+	switch ev.(type) {
+	case quiz.Give, quiz.TimeUp: // takes what is typed
+	default:
+		effects = s.draft()
+	}
+	effects = append(effects, s.s.Step(s.host.Now(), ev)...)
 	s.refresh()
 	return s.carry(effects)
+}
+
+// draft takes what is typed and not given yet into the session.
+func (s *Screen) draft() []quiz.Effect {
+	if s.form == nil || s.v.Phase != quiz.Asking {
+		return nil
+	}
+	return s.s.Step(s.host.Now(), quiz.Draft{Text: s.form.Answer().Text})
+}
+
+// Hold keeps what is typed and not given yet.
+func (s *Screen) Hold() []nav.Save {
+	var saves []nav.Save
+	for _, e := range s.draft() {
+		if e, ok := e.(quiz.SaveState); ok {
+			saves = append(saves, s.savePlace(e.State))
+		}
+	}
+	return saves
 }
 
 // refresh takes the session's view and makes a new form when another question
@@ -151,7 +176,7 @@ func (s *Screen) refresh() {
 	s.scroll.Top()
 	if s.v.Phase == quiz.Asking {
 		s.form = ask.New(s.host.Theme, s.md, in, false)
-		s.form.Fill(s.v.Answer, s.v.Sure)
+		s.form.Fill(quiz.Answer{Text: s.v.Draft}, s.v.Sure)
 	}
 }
 
