@@ -44,9 +44,7 @@ const (
 const (
 	devName    = 24
 	devUverbs  = 88
-	devPath    = 152
 	sysNameMax = 64
-	sysPathMax = 256
 )
 
 type cMR struct {

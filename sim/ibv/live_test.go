@@ -111,10 +111,13 @@ func TestLiveTranscripts(t *testing.T) {
 		dir = "../model/testdata"
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	more, _ := filepath.Glob(filepath.Join(dir, "conformance/*.txt"))
+	paths = append(paths, more...)
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transcripts in %s: %v", dir, err)
 	}
 	ran, missing := 0, 0
+	var differ []string // datadriven ends a file at the first failure
 	for _, path := range paths {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.HasArg("profile") {
@@ -124,6 +127,9 @@ func TestLiveTranscripts(t *testing.T) {
 					return d.Expected
 				}
 			}
+			if d.HasArg("case") && !d.HasArg("profiles") {
+				return d.Expected // of profile spec alone
+			}
 			got := runLive(t, d.Pos, d.Input)
 			if strings.HasPrefix(got, "this device has no") {
 				missing++
@@ -131,7 +137,7 @@ func TestLiveTranscripts(t *testing.T) {
 			}
 			ran++
 			if got != "" {
-				t.Errorf("%s: %s", d.Pos, got)
+				differ = append(differ, d.Pos+": "+got)
 			}
 			return d.Expected
 		})
@@ -139,6 +145,9 @@ func TestLiveTranscripts(t *testing.T) {
 	t.Logf("%d scripts ran on the device; %d more need what no device has", ran, missing)
 	if ran == 0 {
 		t.Error("no script ran")
+	}
+	for _, line := range differ {
+		t.Error(line)
 	}
 }
 
