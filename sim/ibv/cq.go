@@ -174,7 +174,7 @@ func (d *device) PollCQ(h verbs.CQ, wcs []verbs.WC) (int, error) {
 	}
 	for i := range room[:min(n, len(room))] {
 		wcs[i] = d.completion(&room[i])
-		d.note(o, &wcs[i])
+		d.note(o, &wcs[i], room[i].immOrKey)
 	}
 	return n, nil
 }
@@ -198,7 +198,7 @@ func (d *device) completion(c *cWC) verbs.WC {
 
 // note keeps the books that a completion changes: what is outstanding, and
 // which windows are bound.
-func (d *device) note(cq *cqObject, wc *verbs.WC) {
+func (d *device) note(cq *cqObject, wc *verbs.WC, key uint32) {
 	q := d.byNum[wc.QPNum]
 	if q == nil {
 		return
@@ -206,5 +206,14 @@ func (d *device) note(cq *cqObject, wc *verbs.WC) {
 	if q.sendCQ == cq && wc.Opcode < verbs.WCRecv {
 		q.retire(wc)
 	}
-	d.windows.completed(q, wc, q.sendCQ == cq)
+	if q.sendCQ == cq {
+		d.windows.completed(q, wc)
+	}
+	// rxe of Linux 6.1 gives the program the kernel's own flags, in which 4 is
+	// WITH_INV (rxe_resp.c do_complete); in the header 4 is IP_CSUM_OK, which
+	// an RC receive never has.
+	const kernelWithInv = 4
+	if wc.Opcode == verbs.WCRecv && wc.Flags&(verbs.WCWithInv|kernelWithInv) != 0 && q.typ == verbs.RC {
+		d.windows.invalidated(key)
+	}
 }

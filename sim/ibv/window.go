@@ -186,15 +186,8 @@ func (ws *windows) posted(d *device, q *qpObject, wr *verbs.SendWR) {
 }
 
 // completed learns from a completion what became of a bind or an invalidation.
-func (ws *windows) completed(q *qpObject, wc *verbs.WC, send bool) {
-	if wc.Status == verbs.WCSuccess && wc.Flags&verbs.WCWithInv != 0 {
-		for _, w := range ws.all {
-			if w.key == wc.InvalidRKey && w.typ == verbs.MWType2 {
-				w.held = nil
-			}
-		}
-	}
-	if !send || len(q.binds)+len(q.invs) == 0 {
+func (ws *windows) completed(q *qpObject, wc *verbs.WC) {
+	if len(q.binds)+len(q.invs) == 0 {
 		return
 	}
 	switch {
@@ -213,6 +206,15 @@ func (ws *windows) completed(q *qpObject, wc *verbs.WC, send bool) {
 				v.w.held = nil
 				return
 			}
+		}
+	}
+}
+
+// invalidated notes a receive that says which key the peer invalidated.
+func (ws *windows) invalidated(key uint32) {
+	for _, w := range ws.all {
+		if w.key == key && w.typ == verbs.MWType2 {
+			w.held = nil
 		}
 	}
 }
