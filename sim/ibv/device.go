@@ -58,7 +58,7 @@ type ahObject struct{ ptr uintptr }
 func openDevice(lib *library, dev uintptr, name string, sys sysfs) (*device, error) {
 	ctx, errno := lib.pointer(lib.fn[symOpenDevice], dev)
 	if errno != 0 {
-		e := &OpenError{Trouble: CannotOpen, Device: name, Why: "ibv_open_device failed", Err: errno}
+		e := &OpenError{Trouble: CannotOpen, Device: name, Why: "ibv_open_device failed", Fix: "dmesg tells more", Err: errno}
 		if errno == syscall.EACCES || errno == syscall.EPERM {
 			node := "/dev/infiniband/" + cString(dev+devUverbs, sysNameMax)
 			e.Trouble, e.Why, e.Fix = NoPermission, "this user may not open "+node, "chmod a+rw "+node+", or run as root"
