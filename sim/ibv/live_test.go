@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +103,22 @@ type asRXE struct{ *ibv.Bench }
 
 func (asRXE) Profile() string { return "rxe-6.1" }
 
+// differences are the public cases in which rxe of Linux 6.1 on one device is
+// known not to do what the transcript says of profile rxe-6.1, and why.
+var differences = map[string]string{
+	"LoopbackRcQpTest.SendWithInvalidate": "the program is given the kernel's flag 4 for WITH_INV, which the header " +
+		"calls IP_CSUM_OK (rxe_resp.c do_complete)",
+	"LoopbackRcQpTest.SendWithInvalidateEmptySgl": "the same",
+	"PdBindTest.MrOnOtherPd": "the protection domain of the window is compared with the queue pair's, the region's is " +
+		"not (rxe_mw.c rxe_check_bind_mw)",
+	"PdSrqTest.SrqRecvMrSrqMatch": "the receive buffer's key is looked up in the queue pair's protection domain, not " +
+		"the SRQ's (rxe_resp.c send_data_in)",
+	"MwType2Test.UnsignaledLocalInvalidateError": "both nodes are one device, so the key of the other node's window is " +
+		"one of this device, and rxe lets any queue pair invalidate it (rxe_mw.c rxe_check_invalidate_mw)",
+	"QpStateTest.PostSendErrConcurrent": "a queue pair of the same device answers inside ibv_post_send, so nothing is " +
+		"left to be flushed",
+}
+
 // TestLiveTranscripts runs the model's transcripts on a device of Linux 6.1.
 // RDMAPREP_TRANSCRIPTS is the folder, where the sources are not at hand.
 func TestLiveTranscripts(t *testing.T) {
@@ -116,7 +133,7 @@ func TestLiveTranscripts(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transcripts in %s: %v", dir, err)
 	}
-	ran, missing := 0, 0
+	ran, missing, known := 0, 0, 0
 	var differ []string // datadriven ends a file at the first failure
 	for _, path := range paths {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -136,13 +153,21 @@ func TestLiveTranscripts(t *testing.T) {
 				return d.Expected
 			}
 			ran++
-			if got != "" {
-				differ = append(differ, d.Pos+": "+got)
+			name := d.Pos
+			if d.HasArg("case") {
+				d.ScanArgs(t, "case", &name)
+			}
+			switch reason := differences[name]; {
+			case got != "" && reason != "":
+				known++
+				t.Logf("%s differs, as is known: %s: %s", name, got, reason)
+			case got != "":
+				differ = append(differ, d.Pos+": "+name+": "+got)
 			}
 			return d.Expected
 		})
 	}
-	t.Logf("%d scripts ran on the device; %d more need what no device has", ran, missing)
+	t.Logf("%d scripts ran on the device, %d differ for a known reason; %d more need what no device has", ran, known, missing)
 	if ran == 0 {
 		t.Error("no script ran")
 	}
@@ -175,4 +200,91 @@ func runLive(t *testing.T, name, source string) string {
 		return fmt.Sprintf("line %d: %s: got %s", f.Line-1, f.Text, f.Got)
 	}
 	return ""
+}
+
+// TestLiveDanger posts on the device what is known to damage its kernel: it must
+// not arrive there, and the device must work afterwards.
+func TestLiveDanger(t *testing.T) {
+	const source = `script 1
+pair rc mr_access=LOCAL_WRITE|REMOTE_READ|MW_BIND
+a: alloc_mw mw1 pd=pd1 type=2
+a: post_send qp1 wr_id=1 opcode=LOCAL_INV rkey=mw1 send_flags=SIGNALED
+expect ret=EPERM
+b: post_send qp1 wr_id=1 opcode=SEND_WITH_INV sge=none inv_rkey=a.mw1 send_flags=SIGNALED
+expect ret=EPERM
+a: post_send qp1 wr_id=2 opcode=BIND_MW mw=mw1 mr=mr1[0:64] access=REMOTE_READ send_flags=SIGNALED
+expect a.cq1 wr_id=2 status=SUCCESS
+a: destroy_qp qp1
+expect ret=EPERM
+a: post_send qp1 wr_id=3 opcode=LOCAL_INV rkey=mw1 send_flags=SIGNALED
+expect a.cq1 wr_id=3 status=SUCCESS
+a: post_send qp1 wr_id=4 opcode=LOCAL_INV rkey=mw1 send_flags=SIGNALED
+expect ret=EPERM
+a: post_send qp1 wr_id=5 opcode=BIND_MW mw=mw1 mr=mr1[0:64] access=REMOTE_READ send_flags=SIGNALED ; wr_id=6 opcode=LOCAL_INV rkey=mw1 send_flags=SIGNALED
+expect ret=EPERM posted=1
+expect a.cq1 wr_id=5 status=SUCCESS
+a: dealloc_mw mw1
+a: destroy_qp qp1
+`
+	if got := runLive(t, "danger", strings.TrimPrefix(source, "script 1\n")); got != "" {
+		t.Error(got)
+	}
+}
+
+// TestLiveWait: a queue pair that retries for ever (retry_cnt=7 on rxe) is left
+// at the limit.
+func TestLiveWait(t *testing.T) {
+	b := openLive(t)
+	defer b.Close()
+	sc, err := script.Parse("wait", []byte(`script 1
+pair rc timeout=8 retry_cnt=7
+b: modify_qp qp1 state=RESET
+a: post_send qp1 wr_id=1 opcode=SEND sge=mr1[0:8] send_flags=SIGNALED
+a: wait cq1 limit=2s
+expect ret=ETIMEDOUT
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := script.NewSession(b).Run(context.Background(), sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Failed != nil {
+		t.Errorf("line %d: %s", res.Failed.Line, res.Failed.Got)
+	}
+}
+
+// TestLiveRemoval removes the device, by the command in RDMAPREP_REMOVE, under a
+// wait: the wait must end with Gone, and the removal must finish when the Bench
+// is closed. It comes last, since the device is gone then.
+func TestLiveRemoval(t *testing.T) {
+	liveDevice(t)
+	command := os.Getenv("RDMAPREP_REMOVE")
+	if command == "" {
+		t.Skip("RDMAPREP_REMOVE names no command that removes the device")
+	}
+	b := openLive(t)
+	remove := exec.Command("sh", "-c", command)
+	if err := remove.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// Counters that never stand still would do too; the limit is only so that
+	// the test ends.
+	var gone *ibv.OpenError
+	for start := time.Now(); gone == nil && time.Since(start) < time.Minute; {
+		_, err := b.Wait(context.Background(), 10*time.Second, func() (bool, error) { return false, nil })
+		if err != nil && !errors.As(err, &gone) {
+			t.Fatal(err)
+		}
+	}
+	if gone == nil || gone.Trouble != ibv.Gone {
+		t.Fatalf("the wait did not see the removal: %v", gone)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := remove.Wait(); err != nil {
+		t.Errorf("%s: %v", command, err)
+	}
 }

@@ -24,15 +24,13 @@ func Supported() bool { return true }
 // Devices lists what the library lists; none is an *OpenError that says why.
 func Devices(o Options) ([]Info, error) {
 	var list []Info
-	err := withDevices(o, func(_ *library, devs []uintptr) error {
+	err := withDevices(o, func(lib *library, devs []uintptr) error {
 		for _, dev := range devs {
-			list = append(list, infoOf(dev))
+			info := infoOf(dev)
+			info.GUID = bits.ReverseBytes64(uint64(lib.call(symGetDeviceGUID, dev))) // a __be64
+			list = append(list, info)
 		}
-		lib, err := loadLibrary(o.Library)
-		for i, dev := range devs {
-			list[i].GUID = bits.ReverseBytes64(uint64(lib.call(symGetDeviceGUID, dev)))
-		}
-		return err
+		return nil
 	})
 	return list, err
 }
@@ -179,7 +177,7 @@ func (d *device) chooseGID() (int, error) {
 	}
 	second := -1
 	for _, e := range entries {
-		if e.port != 1 || e.kind != gidRoCEv2 {
+		if e.port != 1 || e.kind != gidRoCEv2 || e.index > 0xff { // sgid_index has eight bits
 			continue
 		}
 		if isIPv4(e.gid) {

@@ -67,7 +67,7 @@ func stubLog(t testing.TB) string {
 func useStub(t testing.TB) Options {
 	t.Helper()
 	stubLibrary.Do(func() {
-		dir, err := os.MkdirTemp("", "rdmaprep-stub")
+		dir, err := os.MkdirTemp("", "rdmaprep-stub") //nolint:usetesting // it outlives the test: a loaded library stays
 		if err != nil {
 			t.Fatal(err)
 		}
