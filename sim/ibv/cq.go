@@ -29,7 +29,7 @@ func (d *device) CreateChannel() (verbs.Channel, error) {
 		return 0, refuse("create_comp_channel", errno, "")
 	}
 	if err := unix.SetNonblock(int(at[cChannel](p).fd), true); err != nil {
-		d.lib.status(d.lib.fn[symDestroyChannel], p)
+		d.lib.call(symDestroyChannel, p)
 		return 0, fmt.Errorf("the descriptor of a completion channel: %w", err)
 	}
 	return verbs.Channel(d.chans.add(&chanObject{p})), nil

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -252,6 +253,50 @@ expect ret=ETIMEDOUT
 	}
 	if res.Failed != nil {
 		t.Errorf("line %d: %s", res.Failed.Line, res.Failed.Got)
+	}
+}
+
+// TestLiveMemlock registers more than an ordinary user may pin: root has
+// CAP_IPC_LOCK, which knows no limit, so the test runs itself as another user.
+func TestLiveMemlock(t *testing.T) {
+	name := liveDevice(t)
+	const child = "RDMAPREP_MEMLOCK_CHILD"
+	if os.Getenv(child) == "" {
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("sh", "-c", "ulimit -l 64 && exec "+self+" -test.run '^TestLiveMemlock$'")
+		cmd.Env = append(os.Environ(), child+"=1")
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1000, Gid: 1000}}
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	b, err := ibv.Open(context.Background(), ibv.Options{Device: name, Clock: wallClock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	d := b.Node("a")
+	pd, err := d.AllocPD()
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, err := d.Alloc(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.RegMR(pd, addr, 1<<20, verbs.AccessLocalWrite)
+	var e *verbs.Error
+	if !errors.As(err, &e) || e.Errno != syscall.ENOMEM || !strings.Contains(e.Why, "ulimit -l") {
+		t.Errorf("%v; want ENOMEM that says where the limit is", err)
+	}
+	if _, err := d.RegMR(pd, addr, 4096, verbs.AccessLocalWrite); err != nil {
+		t.Errorf("one page is within 64 KiB: %v", err)
 	}
 }
 
