@@ -220,6 +220,36 @@ func regMRWhy(errno syscall.Errno, length uint64, access verbs.AccessFlags) stri
 	return ""
 }
 
+// ReregMR calls ibv_rereg_mr, whose result is one of its own codes: the reason
+// is in errno.
+func (d *device) ReregMR(mr verbs.MR, change verbs.ReregFlags, pd verbs.PD, start, length uint64, access verbs.AccessFlags) (verbs.MRInfo, error) {
+	o := d.mrs.get(uint32(mr))
+	if o == nil {
+		return verbs.MRInfo{}, refuse("rereg_mr", syscall.ENOENT, "no such memory region")
+	}
+	var to uintptr
+	if change&verbs.ReregPD != 0 {
+		p := d.pds.get(uint32(pd))
+		if p == nil {
+			return verbs.MRInfo{}, refuse("rereg_mr", syscall.EINVAL, "no such protection domain")
+		}
+		to = p.ptr
+	}
+	if change&verbs.ReregTranslation == 0 {
+		start, length = 0, 0
+	}
+	code, errno := d.lib.withErrno(d.lib.fn[symReregMR], o.ptr, uintptr(change), to, uintptr(start), uintptr(length), uintptr(access))
+	if int32(code) != 0 {
+		if errno == 0 {
+			errno = syscall.EINVAL
+		}
+		return verbs.MRInfo{}, refuse("rereg_mr", errno, why(errno, syscall.EOPNOTSUPP, "the driver has no rereg_mr"))
+	}
+	m := at[cMR](o.ptr)
+	o.pd, o.lkey, o.rkey = m.pd, m.lkey, m.rkey
+	return verbs.MRInfo{MR: mr, Addr: uint64(m.addr), Length: uint64(m.length), LKey: m.lkey, RKey: m.rkey}, nil
+}
+
 func (d *device) DeregMR(mr verbs.MR) error {
 	o := d.mrs.get(uint32(mr))
 	if o == nil {

@@ -30,6 +30,7 @@ const (
 	symDeallocPD
 	symRegMR
 	symRegMRIova2
+	symReregMR
 	symDeregMR
 	symCreateChannel
 	symDestroyChannel
@@ -58,7 +59,7 @@ const (
 var symbolNames = [numSymbols]string{
 	"ibv_get_device_list", "ibv_free_device_list", "ibv_get_device_guid", "ibv_open_device", "ibv_close_device",
 	"ibv_query_device", "ibv_query_port", "ibv_query_gid", "ibv_alloc_pd", "ibv_dealloc_pd",
-	"ibv_reg_mr", "ibv_reg_mr_iova2", "ibv_dereg_mr", "ibv_create_comp_channel", "ibv_destroy_comp_channel",
+	"ibv_reg_mr", "ibv_reg_mr_iova2", "ibv_rereg_mr", "ibv_dereg_mr", "ibv_create_comp_channel", "ibv_destroy_comp_channel",
 	"ibv_create_cq", "ibv_resize_cq", "ibv_destroy_cq", "ibv_get_cq_event", "ibv_ack_cq_events",
 	"ibv_create_srq", "ibv_modify_srq", "ibv_query_srq", "ibv_destroy_srq", "ibv_create_ah", "ibv_destroy_ah",
 	"ibv_create_qp", "ibv_query_qp", "ibv_modify_qp", "ibv_destroy_qp", "ibv_get_async_event", "ibv_ack_async_event",

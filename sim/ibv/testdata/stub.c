@@ -380,6 +380,16 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	(void)iova;
 	return reg("reg_mr_iova2", pd, addr, length, access);
 }
+int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access) {
+	say("rereg_mr flags=%d length=%zu access=%d\n", flags, length, access);
+	if (flags & IBV_REREG_MR_CHANGE_PD)
+		mr->pd = pd;
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		mr->addr = addr;
+		mr->length = length;
+	}
+	return 0;
+}
 int ibv_dereg_mr(struct ibv_mr *mr) { say("dereg_mr\n"); return end(mr); }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ctx) {
