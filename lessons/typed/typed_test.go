@@ -22,8 +22,10 @@ func TestTyped(t *testing.T) {
 		{"\xff", "\ufffd", "\ufffd", "\ufffd", "\ufffd"},
 	} {
 		for _, got := range []struct{ what, got, want string }{
-			{"Plain", Plain(c.typed), c.plain}, {"Literal", Literal(c.typed), c.literal},
-			{"Word", Word(c.typed), c.word}, {"Calm", Calm(c.typed), c.calm},
+			{"Plain", Plain(c.typed), c.plain},
+			{"Literal", Literal(c.typed), c.literal},
+			{"Word", Word(c.typed), c.word},
+			{"Calm", Calm(c.typed), c.calm},
 		} {
 			if got.got != got.want {
 				t.Errorf("%s(%q) = %q, want %q", got.what, c.typed, got.got, got.want)

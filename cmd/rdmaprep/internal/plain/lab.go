@@ -126,7 +126,8 @@ func (w *walker) read(v lessons.View) error {
 	if s.Adversarial {
 		head = "Adversarial case. "
 	}
-	w.printf("\nStep %d of %d. %sPart: %s. Step: %s.\n", v.Number, v.Total, head, s.PartTitle, s.Content.Title)
+	w.printf("\n")
+	w.hang(fmt.Sprintf("Step %d of %d. %s", v.Number, v.Total, head), fmt.Sprintf("Part: %s. Step: %s.", s.PartTitle, s.Content.Title), "  ")
 	if s.Setup != "" {
 		w.printf("Set-up of this part:\n%s\n", indent(s.Setup))
 	}

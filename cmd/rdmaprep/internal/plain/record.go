@@ -110,7 +110,7 @@ func (w *walker) next(r *decision.Record) (err error) {
 // keep asks for a text; an empty line keeps what is there.
 func (w *walker) keep(prompt, now string) (string, error) {
 	if now != "" {
-		prompt += " (enter keeps: " + now + ")"
+		prompt = strings.TrimSuffix(prompt, ":") + " (enter keeps: " + now + "):"
 	}
 	line, err := w.ask("%s", prompt)
 	if err != nil || line == "" {
@@ -141,12 +141,12 @@ func (w *walker) save() error {
 		return nil
 	}
 	for _, p := range v.Problems {
-		w.printf("Not complete: %s: %s\n", p.Field, p.Text)
+		w.printf("NOT SAVED: %s %s.\n", p.Field, p.Text)
 	}
-	if v.Message != "" {
+	if v.Message != "" && len(v.Problems) == 0 {
 		w.printf("NOT SAVED: %s\n", v.Message)
 	}
-	line, err := w.ask("Enter to try again, quit to leave it unsaved:")
+	line, err := w.ask("Enter goes through it again, quit leaves it unsaved:")
 	if err != nil {
 		return err
 	}

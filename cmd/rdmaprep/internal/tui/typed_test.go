@@ -86,3 +86,26 @@ func TestTypedTextOnAFullDisk(t *testing.T) {
 		t.Error("a third ctrl+c does not end the program")
 	}
 }
+
+// A check of a lesson keeps what was typed while the lesson is open; leaving the
+// lesson, which keeps no place, asks first.
+func TestTypedTextInALesson(t *testing.T) {
+	const text = "The adapter moves it."
+	lib := packOf(t)
+	for _, q := range lib.Questions {
+		for i := range lib.Lessons[0].Blocks {
+			if b := &lib.Lessons[0].Blocks[i]; b.Check != nil && q.ID == "basics.talk" {
+				b.Check = q
+			}
+		}
+	}
+	on := startWith(t, lib, 120, 40, nav.Place{Kind: nav.Lesson, ID: lib.Lessons[0].ID})
+	on.Keys("enter")
+	on.Type(text)
+	on.Keys("esc", "enter")
+	on.shows(t, text)
+	on.Keys("esc", "esc")
+	on.shows(t, "An answer that you typed is not given yet")
+	on.Keys("esc")
+	on.shows(t, "What next")
+}

@@ -94,3 +94,13 @@ func Moves(k tea.KeyPressMsg, m Mover) bool {
 	}
 	return true
 }
+
+// ReadsOn is Moves for a page that was not read to its end, where enter goes on
+// too.
+func ReadsOn(k tea.KeyPressMsg, m Mover) bool {
+	if EnterKey.Is(k) {
+		m.Page(1)
+		return true
+	}
+	return Moves(k, m)
+}

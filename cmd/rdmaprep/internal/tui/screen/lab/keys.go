@@ -148,7 +148,7 @@ func (s *Screen) leave() tea.Cmd {
 func (s *Screen) stepKey(k tea.KeyPressMsg) tea.Cmd {
 	if s.form != nil {
 		if s.main.Unread() {
-			if s.readOn(k) {
+			if nav.ReadsOn(k, &s.main) {
 				return nil
 			}
 			s.main.Release()
@@ -164,24 +164,6 @@ func (s *Screen) stepKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return s.walkKey(k)
-}
-
-// readOn scrolls a step that was not read to its end; it says whether the key
-// was for that.
-func (s *Screen) readOn(k tea.KeyPressMsg) bool {
-	switch {
-	case nav.PageDown.Is(k), nav.EnterKey.Is(k):
-		s.main.Page(1)
-	case nav.DownKey.Is(k):
-		s.main.Move(1)
-	case nav.UpKey.Is(k):
-		s.main.Move(-1)
-	case nav.PageUp.Is(k):
-		s.main.Page(-1)
-	default:
-		return false
-	}
-	return true
 }
 
 // sendPick tells the lab which option is chosen.

@@ -195,7 +195,7 @@ func (s *Screen) askingKey(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if !s.form.Typing() && s.scroll.Unread() {
-		if readOn(&s.scroll, k) {
+		if nav.ReadsOn(k, &s.scroll) {
 			return nil
 		}
 		s.scroll.Release()
@@ -215,24 +215,6 @@ func (s *Screen) askingKey(k tea.KeyPressMsg) tea.Cmd {
 		return s.step(quiz.Hint{})
 	}
 	return s.moveKey(k)
-}
-
-// readOn scrolls a page that was not read to its end; it says whether the key
-// was for that.
-func readOn(scroll *widget.Scroll, k tea.KeyPressMsg) bool {
-	switch {
-	case nav.PageDown.Is(k), nav.EnterKey.Is(k):
-		scroll.Page(1)
-	case nav.DownKey.Is(k):
-		scroll.Move(1)
-	case nav.UpKey.Is(k):
-		scroll.Move(-1)
-	case nav.PageUp.Is(k):
-		scroll.Page(-1)
-	default:
-		return false
-	}
-	return true
 }
 
 // submit gives the answer; an open one goes straight on to its rubric.
