@@ -79,7 +79,7 @@ func walk(tree fs.FS, visit func(name string) error) error {
 			return err
 		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "dist"):
 			return fs.SkipDir
-		case !entry.Type().IsRegular():
+		case !entry.Type().IsRegular() || entry.Name() == ".git": // a file in a second work tree
 			return nil
 		}
 		return visit(name)
