@@ -23,7 +23,11 @@ func (m Machine) Devices() []Device {
 		d := Device{Name: name, Driver: m.driver(dir, name), Node: nodes[name], Netdev: m.read(dir + "/parent"), Ports: []Port{}}
 		for _, num := range m.list(dir+"/ports", maxPorts) {
 			if n, err := strconv.Atoi(num); err == nil {
-				d.Ports = append(d.Ports, m.port(path.Join(dir, "ports", num), n))
+				p := m.port(path.Join(dir, "ports", num), n)
+				if dev, ok := m.Interface(d.Netdev); ok && d.RXE() {
+					p.PathMTU = pathMTU(dev.MTU)
+				}
+				d.Ports = append(d.Ports, p)
 			}
 		}
 		devices = append(devices, d)
@@ -85,6 +89,20 @@ func (m Machine) port(dir string, num int) Port {
 		p.GIDs = append(p.GIDs, g)
 	}
 	return p
+}
+
+// maxHeader is RXE_MAX_HDR_LENGTH of rxe_hdr.h, what rxe leaves for its headers.
+const maxHeader = 80
+
+// pathMTU is the largest of the five path MTUs that fits an interface's MTU
+// beside rxe's headers (rxe_net.c, rxe_set_mtu()); 0 if none does.
+func pathMTU(mtu int) int {
+	for n := 4096; n >= 256; n /= 2 {
+		if n <= mtu-maxHeader {
+			return n
+		}
+	}
+	return 0
 }
 
 // problem is what keeps a lab from a device.
@@ -160,7 +178,7 @@ func (m Machine) nodeProblem(d Device) (problem, bool) {
 		means := "The kernel has the device, and /dev does not. devtmpfs or udev makes the node."
 		if m.inContainer() {
 			means = "The kernel has the device, and this container was not given it."
-			mend = []string{"docker run --device " + d.Node + " --ulimit memlock=-1 --network host ...   # podman alike"}
+			mend = []string{containerRun}
 		}
 		return problem{"no node " + d.Node + " for " + d.Name, means, mend}, true
 	}
@@ -220,12 +238,15 @@ func (m Machine) downPort(name, netdev string, p Port) problem {
 		return problem{found, "The port follows its interface, and " + netdev + " is down.", []string{m.AsRoot("ip link set dev " + netdev + " up")}}
 	case here:
 		return problem{
-			found, "The port follows its interface: " + netdev + " is up and has no carrier. Plug in the cable, or see what the other end says.",
-			[]string{"ip -br link show dev " + netdev},
+			found, "The port follows its interface: " + netdev + " is up and has no carrier. No command mends that: see to the cable, and to the other end.",
+			nil,
 		}
 	}
 	return problem{found, "The port follows its interface, which is not in this network namespace.", nil}
 }
+
+// containerRun hands a host's devices to a container; Podman takes the same.
+const containerRun = "docker run --device /dev/infiniband --ulimit memlock=-1 --network host ...   # the container, anew"
 
 // labAddr is an address for an interface that has none; RFC 1918 leaves it to
 // anyone.
@@ -237,11 +258,16 @@ func (m Machine) examineNoDevice(r *Report) {
 	if outward := m.outward(); outward != "" {
 		means += " For labs between two hosts take the interface that reaches the other, here perhaps " + outward + ": rdmaprep rxe add " + outward + "."
 	}
+	if m.inContainer() {
+		r.add("device", Failure, []string{containerRun},
+			"A device is made on the host (rdmaprep doctor there says how) and handed to the container.", "no RDMA device in this container")
+		return
+	}
 	name, ready := m.dummy()
 	var mend []string
 	if !ready {
 		mend = []string{
-			m.AsRoot("ip link add " + name + " type dummy"),
+			m.AsRoot("ip link add " + name + " mtu 4200 type dummy"),
 			m.AsRoot("ip addr add " + labAddr + " dev " + name),
 			m.AsRoot("ip link set dev " + name + " up"),
 		}

@@ -34,29 +34,25 @@ var (
 )
 
 // quirk is something that a user of rxe meets on a kernel.
-type quirk struct {
-	from, until version // until is the first that is known not to have it; zero if none is
-	found       string
-	means       string
-}
+type quirk struct{ found, means string }
 
 // quirks are the known ones that can cost a learner an evening; the rest is in
-// the model's profile. Each is read from drivers/infiniband/sw/rxe of the first
-// version and has been seen on 6.1.
+// the model's profile. Each is in the source of 6.1 and of 6.12, and was seen on
+// 6.1.
 var quirks = []quirk{
 	{
 		// rxe_comp.c, rxe_completer(): retry_cnt is counted down unless it is 7.
-		found: "rxe: retry_cnt=7 retries for ever",
+		found: "retry_cnt=7 retries for ever",
 		means: "The specification counts seven. A peer that is gone is then never reported: give 6 at most, and bound every wait.",
 	},
 	{
 		// rxe_mw.c, rxe_invalidate_mw(): mw->qp of a free window is NULL.
-		found: "rxe: a second LOCAL_INV of a type 2 window crashes the kernel's task",
+		found: "a second LOCAL_INV of a type 2 window crashes the kernel's task",
 		means: "A free window is dereferenced, and the process ends with a lock held. Try it on the model, never on a machine that you need.",
 	},
 	{
 		// uverbs_main.c, ib_uverbs_remove_one(): rxe has no disassociate_ucontext.
-		found: "rxe: removing a device waits for every open context",
+		found: "removing a device waits for every open context",
 		means: "rdma link del does not return while a program has the device open, and cannot be interrupted. rdmaprep rxe remove looks first.",
 	},
 }
@@ -82,36 +78,27 @@ func (m Machine) examineKernel(r *Report, devices []Device) {
 		r.add("kernel", Note, nil,
 			"The model's profile rxe-6.1 describes another series: where this one differs has not been compared.", "Linux %s", m.Release)
 	}
-	if !usesRxe(m, devices) {
-		return
-	}
-	for _, q := range quirks {
-		r.add("kernel", Note, nil, q.means, "%s", q.found)
-	}
-	two := 0
+	number := 0
 	for _, d := range devices {
 		if d.RXE() {
-			two++
+			number++
 		}
 	}
-	if two > 1 {
-		r.add("kernel", Note, nil,
+	if number == 0 && !m.ModuleLoaded(RXEModule) {
+		return // nobody meets them
+	}
+	seen := ""
+	if v != modelled && v != compared {
+		seen = " (So on 6.1 and 6.12.)"
+	}
+	for _, q := range quirks {
+		r.add("rxe", Note, nil, q.means+seen, "%s", q.found)
+	}
+	if number > 1 {
+		r.add("rxe", Note, nil,
 			"Traffic between two addresses of one machine goes through lo, where these devices do not listen. Use one of them for both ends, or two hosts.",
-			"rxe: %d devices here, which cannot reach each other", two)
+			"%d devices here, which cannot reach each other", number)
 	}
-}
-
-// usesRxe tells whether this machine's labs would be on rxe.
-func usesRxe(m Machine, devices []Device) bool {
-	if m.ModuleLoaded(RXEModule) {
-		return true
-	}
-	for _, d := range devices {
-		if !d.RXE() {
-			return false
-		}
-	}
-	return true
 }
 
 // ModuleLoaded looks at what is loaded, and at what is built in.

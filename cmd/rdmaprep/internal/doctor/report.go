@@ -44,6 +44,9 @@ type Port struct {
 	State     string `json:"state"`      // ACTIVE, DOWN, INIT, ARMED
 	PhysState string `json:"phys_state"` // LinkUp, Disabled, ...
 	LinkLayer string `json:"link_layer"` // Ethernet or InfiniBand
+	// PathMTU is the largest that fits the interface, in bytes of payload; 0 if
+	// that is not known.
+	PathMTU int `json:"path_mtu,omitempty"`
 	// GIDs are the entries in use of the port's table.
 	GIDs []GID `json:"gids"`
 }
@@ -71,6 +74,7 @@ type Lab struct {
 	GID      string   `json:"gid,omitempty"`
 	Because  []string `json:"because,omitempty"` // of a lab on the model: what is in the way
 	Mend     []string `json:"mend,omitempty"`    // of a lab on the model: every command, in order
+	Mendable bool     `json:"mendable"`          // these commands mend all that is in the way
 	Command  string   `json:"command"`           // a lab to begin with
 }
 
@@ -95,12 +99,13 @@ const firstLab = "first-write"
 
 // conclude says which lab works.
 func (r *Report) conclude(m Machine) {
-	r.Lab = Lab{Command: "rdmaprep lab " + firstLab}
+	r.Lab = Lab{Command: "rdmaprep lab " + firstLab, Mendable: true}
 	for _, f := range r.Findings {
 		if f.Severity != Failure {
 			continue
 		}
 		r.Lab.Because = append(r.Lab.Because, f.Found)
+		r.Lab.Mendable = r.Lab.Mendable && len(f.Mend) > 0
 		for _, command := range f.Mend {
 			if !slices.Contains(r.Lab.Mend, command) {
 				r.Lab.Mend = append(r.Lab.Mend, command)
