@@ -109,6 +109,10 @@ func (m Machine) examineLibrary(r *Report, devices []Device) {
 		}
 		return []string{m.AsRoot(command)}
 	}
+	packages := ""
+	if !ok {
+		packages = " Its package is ibverbs-providers with libibverbs1 in Debian's words, libibverbs in Fedora's, rdma-core in Arch's."
+	}
 	where := ""
 	dirs := m.libraryDirs()
 	for _, dir := range dirs {
@@ -118,7 +122,7 @@ func (m Machine) examineLibrary(r *Report, devices []Device) {
 		}
 	}
 	if where == "" {
-		r.add("library", Failure, install(known.library), "Programs reach RDMA devices through it; without it none is seen.", "no %s in the dynamic linker's folders", library)
+		r.add("library", Failure, install(known.library), "Programs reach RDMA devices through it; without it none is seen."+packages, "no %s in the dynamic linker's folders", library)
 		return
 	}
 	r.add("library", OK, nil, "Programs reach RDMA devices through it.", "%s in /%s", library, where)
@@ -135,7 +139,7 @@ func (m Machine) examineLibrary(r *Report, devices []Device) {
 		}
 	}
 	for _, name := range wanted {
-		m.examineProvider(r, name, dirs, severity, install(known.provider))
+		m.examineProvider(r, name, dirs, severity, packages, install(known.provider))
 	}
 }
 
@@ -183,11 +187,11 @@ func (m Machine) provider(name string, dirs []string) (object, driver string) {
 	return object, driver
 }
 
-func (m Machine) examineProvider(r *Report, name string, dirs []string, severity Severity, mend []string) {
+func (m Machine) examineProvider(r *Report, name string, dirs []string, severity Severity, packages string, mend []string) {
 	const means = "libibverbs loads a part of its own for each kind of device; without it a device is not listed."
 	switch object, driver := m.provider(name, dirs); {
 	case object == "":
-		r.add("provider", severity, mend, means, "libibverbs has no provider for %s", name)
+		r.add("provider", severity, mend, means+packages, "libibverbs has no provider for %s", name)
 	case driver != "":
 		r.add("provider", severity, []string{"echo 'driver " + name + "' | " + m.AsRoot("tee /"+driver)},
 			"libibverbs loads the providers that the files in /etc/libibverbs.d name.", "/%s is missing", driver)
