@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,12 @@ func (a *app) rxeAdd() *cobra.Command {
 			a.printf("Made %s on %s. The same by hand: %s\n", name, args[0], softroce.AddCommand(name, args[0]))
 			a.printf("To remove it: rdmaprep rxe remove %s\n", name)
 			a.describeLink(d)
+			switch {
+			case d.Netdev == "lo":
+				a.printf("On lo most messages wait for a timer: an interface of type dummy is quick (ip link add dummy0 type dummy).\n")
+			case !strings.HasPrefix(d.Netdev, "dummy"):
+				a.printf("Hosts that reach %s now reach the device too: RoCEv2 is UDP port 4791.\n", d.Netdev)
+			}
 			return nil
 		},
 	}

@@ -25,7 +25,7 @@ func Examine(m Machine) Report {
 	m.examineModule(&r, devices)
 	m.examineNamespace(&r, devices)
 	m.examineLibrary(&r, devices)
-	m.examineMemlock(&r)
+	m.examineMemlock(&r, devices)
 	m.examineDevices(&r, devices)
 	r.conclude(m)
 	return r

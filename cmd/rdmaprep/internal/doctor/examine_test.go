@@ -65,7 +65,7 @@ var defects = map[string]string{
 	"no permission":    "deny dev/infiniband/uverbs0",
 	"no node":          "remove dev/infiniband/uverbs0",
 	"no ib_uverbs":     "remove sys/class/infiniband_verbs",
-	"memlock":          "memlock 65536 65536",
+	"memlock":          "memlock 16384 16384",
 	"no library":       "remove usr/lib/x86_64-linux-gnu/libibverbs.so.1",
 	"no provider":      "remove usr/lib/x86_64-linux-gnu/libibverbs",
 	"no driver file":   "remove etc/libibverbs.d/rxe.driver",
