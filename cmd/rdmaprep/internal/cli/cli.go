@@ -106,6 +106,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.quizCommand(), a.labCommand(), a.runCommand(), a.contentCommand(),
 		a.recordsCommand(), a.exportCommand(), a.manCommand(), a.wireCommand(), a.profileCommand(),
+		a.doctorCommand(), a.rxeCommand(),
 	)
 	return root
 }

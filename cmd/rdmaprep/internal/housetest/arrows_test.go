@@ -46,6 +46,8 @@ var arrows = map[string][]string{
 	// The trace in words, for every front end.
 	cmdTree + "ladder": {"sim/verbs", "sim/wire"},
 	cmdTree + "doctor": {"sim/verbs", "sim/ibv"},
+	// Makes and removes devices; looks at the machine as doctor does.
+	cmdTree + "softroce": in("doctor"),
 	// Folders of the front ends. Screens never import each other: navigation
 	// is a message, and only tui knows every screen.
 	cmdTree + "tui":        slices.Concat(screenKit, in("tui/screen/*")),
