@@ -20,6 +20,7 @@ type fleet struct {
 	recv  []verbs.RecvWR
 	wc    []verbs.WC
 	at    uint64 // bytes into the registered memory
+	next  int    // queue pair whose turn it is
 	msgs  uint64
 	wrong int
 }
@@ -129,12 +130,13 @@ func (f *fleet) finish(want int) error {
 	return nil
 }
 
-// inTurn sends one batch on every queue pair, one after the other.
+// inTurn sends one batch on each of the next queue pairs, one after the other.
 func (f *fleet) inTurn() error {
-	for k := range f.qps[0] {
-		if err := f.post(k); err != nil {
+	for range min(500, len(f.qps[0])) {
+		if err := f.post(f.next); err != nil {
 			return err
 		}
+		f.next = (f.next + 1) % len(f.qps[0])
 		if err := f.finish(len(f.send)); err != nil {
 			return err
 		}
@@ -150,6 +152,16 @@ func (f *fleet) atOnce() error {
 		}
 	}
 	return f.finish(len(f.qps[0]) * len(f.send))
+}
+
+// lap runs rounds until every queue pair has had its turn.
+func (f *fleet) lap(round func(*fleet) error) error {
+	for end := f.msgs + uint64(len(f.qps[0])*len(f.send)); f.msgs < end; {
+		if err := round(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // onFirst sends one batch on the first queue pair; the others are idle.
