@@ -33,6 +33,11 @@ func (n Needs) MW() bool { return n.MW1 || n.MW2 }
 // ModelOnly says whether no live device can run the script.
 func (n Needs) ModelOnly() bool { return n.Faults || n.Clock || n.Wire || n.Reorder }
 
+// OnlyModel says what of it only the model has, such as "fault injection".
+func (n Needs) OnlyModel() string {
+	return Needs{Nodes: n.Nodes, Faults: n.Faults, Clock: n.Clock, Wire: n.Wire, Reorder: n.Reorder}.String()
+}
+
 // String says it for a person, such as "2 nodes, RC, SEND, fault injection".
 func (n Needs) String() string {
 	parts := []string{decimal(uint64(len(n.Nodes))) + " nodes"}

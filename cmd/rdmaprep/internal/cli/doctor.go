@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rdmaprep/cmd/rdmaprep/internal/doctor"
+	"rdmaprep/sim/ibv"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -18,7 +19,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m := a.machine()
-			m.NoLive = noLive(cmd.Root())
+			if !ibv.Supported() {
+				m.NoLive = ibv.ErrUnsupported.Error()
+			}
 			report := doctor.Examine(m)
 			if asJSON {
 				return a.json(report)
@@ -28,15 +31,4 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// noLive says why this build opens no device, "" if it does: a build with live
-// devices has lab --device.
-func noLive(root *cobra.Command) string {
-	for _, c := range root.Commands() {
-		if c.Name() == "lab" && c.Flags().Lookup("device") != nil {
-			return ""
-		}
-	}
-	return "this build of rdmaprep has no live devices"
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,13 +21,14 @@ const maxScriptBytes = 4 << 20
 func (a *app) runCommand() *cobra.Command {
 	var trace, asJSON bool
 	var seed uint64
-	var profile string
+	var profile, device string
 	var pcap pcapFlags
 	cmd := &cobra.Command{
 		Use:   "run FILE",
-		Short: "Run a script on the model and print its transcript; - reads standard input",
-		Long: "Run a script on the software model and print its transcript. The exit status is 1 if an\n" +
-			"expect fails. --trace adds every packet, state change and timer with its time.",
+		Short: "Run a script and print its transcript; - reads standard input",
+		Long: "Run a script on the software model, or with --device on a real RDMA device, and print its\n" +
+			"transcript. The exit status is 1 if an expect fails. --trace adds every packet, state change\n" +
+			"and timer of the model with its time.",
 		Args: oneArg("name the script to run, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
@@ -47,6 +49,12 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if device != "" {
+				if err := onDevice(cmd, sc, "profile", "seed", "trace", "pcap"); err != nil {
+					return err
+				}
+				return a.runLive(cmd.Context(), sc, device, asJSON)
+			}
 			if cmd.Flags().Changed("seed") {
 				sc.Seed = seed
 			}
@@ -56,6 +64,7 @@ func (a *app) runCommand() *cobra.Command {
 	pcap.add(cmd)
 	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&device, "device", "", deviceUsage)
 	cmd.Flags().StringVar(&profile, "profile", "spec", "the model's profile: spec or rxe-6.1")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "take permitted reorderings from this seed; 0 is program order (default: the script's own)")
 	return cmd
@@ -105,11 +114,37 @@ func (a *app) runScript(ctx context.Context, sc *script.Script, profile string, 
 			printTrace(a.host.Out, b.Trace())
 		}
 	}
-	if res.Failed != nil {
-		fmt.Fprintf(a.host.Err, "%s:%d: %s\n  %s\n", sc.Name, res.Failed.Line, res.Failed.Text, res.Failed.Got)
-		return errSilent
+	return a.verdict(sc, res)
+}
+
+// runLive runs a script on a real device.
+func (a *app) runLive(ctx context.Context, sc *script.Script, device string, asJSON bool) (err error) {
+	b, err := a.openDevice(ctx, device, sc.Nodes)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer func() { err = errors.Join(err, b.Close()) }()
+	sess, res, err := script.RunAll(ctx, b, sc)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := a.json(runJSON(b, sess, res, b.Profile(), 0, false)); err != nil {
+			return err
+		}
+	} else {
+		a.printf("%s", sess.TranscriptText())
+	}
+	return a.verdict(sc, res)
+}
+
+// verdict says which line failed, if one did.
+func (a *app) verdict(sc *script.Script, res *script.Result) error {
+	if res.Failed == nil {
+		return nil
+	}
+	fmt.Fprintf(a.host.Err, "%s:%d: %s\n  %s\n", sc.Name, res.Failed.Line, res.Failed.Text, res.Failed.Got)
+	return errSilent
 }
 
 // traceLine is one trace event as JSON.
