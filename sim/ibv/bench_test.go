@@ -168,6 +168,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 		}
 		h := b.nodes[0].qps.find(func(*qpObject) bool { return true })
 		stubCall(t, "stub_raise", b.nodes[0].qps.get(h).ptr, uintptr(verbs.EventSQDrained))
+		stubCall(t, "stub_raise", b.nodes[0].qps.get(h).ptr, uintptr(verbs.EventCQErr))
+		if _, ok, err := b.Node("a").GetAsyncEvent(); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
 		if _, ok, err := b.Node("a").GetAsyncEvent(); !ok || err != nil { // taken, never acknowledged
 			t.Fatal(ok, err)
 		}

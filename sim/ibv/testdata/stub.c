@@ -61,6 +61,7 @@ struct stub_cq {
 	struct ibv_wc wcs[MAX_CQE];
 	unsigned head, count;
 	int armed;
+	int taken; /* events that were not acknowledged: the library would wait for that */
 	struct ibv_comp_channel *channel;
 };
 
@@ -72,6 +73,7 @@ struct stub_channel {
 
 struct stub_qp {
 	struct ibv_qp qp;
+	int taken;
 	int sig_all;
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
@@ -424,7 +426,10 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe) {
 	cq->cqe = cqe;
 	return 0;
 }
-int ibv_destroy_cq(struct ibv_cq *cq) { say("destroy_cq\n"); return end(cq); }
+int ibv_destroy_cq(struct ibv_cq *cq) {
+	say("destroy_cq\n");
+	return ((struct stub_cq *)cq)->taken ? EDEADLK : end(cq);
+}
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **ctx) {
 	struct stub_channel *ch = (struct stub_channel *)channel;
@@ -434,10 +439,11 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 	*cq = ch->events[ch->head++ % 64];
 	ch->count--;
 	*ctx = (*cq)->cq_context;
+	((struct stub_cq *)*cq)->taken++;
 	return 0;
 }
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned n) {
-	(void)cq;
+	((struct stub_cq *)cq)->taken -= (int)n;
 	if (n)
 		say("ack_cq_events %u\n", n);
 }
@@ -540,6 +546,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask) {
 }
 int ibv_destroy_qp(struct ibv_qp *qp) {
 	say("destroy_qp\n");
+	if (((struct stub_qp *)qp)->taken)
+		return EDEADLK;
 	stub.qps--;
 	return end(qp);
 }
@@ -576,6 +584,12 @@ void stub_raise(struct ibv_qp *qp, int type) {
 		e->element.qp = qp;
 	ring(c->v.context.async_fd);
 }
+static void note(struct ibv_async_event *e, int taken) {
+	if (e->event_type == IBV_EVENT_CQ_ERR)
+		((struct stub_cq *)e->element.cq)->taken += taken;
+	else if (e->event_type <= IBV_EVENT_PATH_MIG_ERR || e->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
+		((struct stub_qp *)e->element.qp)->taken += taken;
+}
 int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *e) {
 	struct stub_context *c = of(ctx);
 	say("get_async_event\n");
@@ -583,6 +597,10 @@ int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *e) {
 		return -1;
 	*e = c->events[c->head++ % 64];
 	c->count--;
+	note(e, 1);
 	return 0;
 }
-void ibv_ack_async_event(struct ibv_async_event *e) { say("ack_async_event %d\n", e->event_type); }
+void ibv_ack_async_event(struct ibv_async_event *e) {
+	say("ack_async_event %d\n", e->event_type);
+	note(e, -1);
+}
