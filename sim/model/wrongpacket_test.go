@@ -141,3 +141,46 @@ func TestBadSequence(t *testing.T) {
 		}
 	}
 }
+
+// TestDropped: a packet of another partition, another transport, or from an
+// address that the queue pair is not connected to is dropped without an answer
+// and changes nothing (IBTA 9.6; rxe_recv.c check_keys, check_type_state,
+// check_addr). The full-member bit of the P_Key does not count.
+func TestDropped(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		wrong func(p *packet)
+		taken bool
+	}{
+		{"nothing wrong", func(*packet) {}, true},
+		{"limited member of the same partition", func(p *packet) { p.pkey = 0x7fff }, true},
+		{"another partition", func(p *packet) { p.pkey = 0x8001 }, false},
+		{"UC to RC", func(p *packet) { p.op |= transportUC }, false},
+		{"UD to RC", func(p *packet) { p.op |= transportUD }, false},
+		{"from elsewhere", func(p *packet) { p.from = p.to }, false},
+		{"a bit flipped", func(p *packet) { p.corrupt = true }, false},
+	} {
+		for _, profile := range ProfileNames() {
+			t.Run(profile+" "+tc.name, func(t *testing.T) {
+				o := defaults()
+				o.profile, o.trace = profile, true
+				b, _, z := pair(t, o)
+				must(z.dev.PostRecv(z.qp.QP, []verbs.RecvWR{{ID: 100, SGL: z.sge(0, 64)}}))
+				q := machine(z)
+				p := b.pool.get()
+				p.op, p.psn, p.dstQP, p.ackReq = opSendOnly, 0x100, q.num, true
+				p.from, p.to = q.peer, int16(q.node.index)
+				copy(p.room(8), "whatever")
+				tc.wrong(p)
+				b.arrive(p)
+				quiet(t, b)
+				if got := z.poll(t); (len(got) == 1) != tc.taken {
+					t.Errorf("completions %+v, want one: %t", got, tc.taken)
+				}
+				if answers := len(frames(t, b, "b")); (answers == 1) != tc.taken || q.state != verbs.RTS {
+					t.Errorf("%d answers in %s, want one: %t", answers, q.state, tc.taken)
+				}
+			})
+		}
+	}
+}
