@@ -10,6 +10,7 @@ type ProfileInfo struct {
 	Name     string
 	About    string
 	Switches []Switch // those that differ from spec
+	Choices  []Choice // of spec
 }
 
 // Switch is one deviation of a profile, for a person.
@@ -24,7 +25,7 @@ type Switch struct {
 func Profiles() []ProfileInfo {
 	return []ProfileInfo{
 		{Name: "spec", About: "IBTA as publicly quoted; where devices differ, what google/rdma-unit-test expects. " +
-			"Counters have mlx5's names, queue sizes are powers of two."},
+			"Counters have mlx5's names, queue sizes are powers of two.", Choices: choices},
 		{Name: "rxe-6.1", About: "Soft-RoCE (rdma_rxe) of Linux 6.1, both ends on one device. " +
 			"Counters have the names of rxe_hw_counters.c.", Switches: switchesOf(rxe61Profile())},
 	}

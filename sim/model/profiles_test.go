@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -30,6 +31,21 @@ func TestProfilesAreTold(t *testing.T) {
 	}
 	if p := specProfile(); len(switchesOf(p)) != 0 {
 		t.Error("spec deviates from itself")
+	}
+}
+
+// TestChoicesAreShown: every choice of spec has a source, and the transcript
+// that it names is there.
+func TestChoicesAreShown(t *testing.T) {
+	for _, c := range choices {
+		if c.Rule == "" || c.Does == "" || c.Source == "" {
+			t.Errorf("%+v is not told in full", c)
+		}
+		file, line, _ := strings.Cut(c.Shown, ": ")
+		text, err := os.ReadFile("testdata/" + file)
+		if err != nil || line == "" || !strings.Contains(string(text), line) {
+			t.Errorf("%s: %q is not in %s: %v", c.Rule, line, file, err)
+		}
 	}
 }
 

@@ -32,6 +32,14 @@ type profileRow struct {
 	Name     string      `json:"name"`
 	About    string      `json:"about"`
 	Switches []switchRow `json:"switches"` // where it differs from spec
+	Choices  []choiceRow `json:"choices,omitempty"`
+}
+
+// choiceRow is a point that a profile could have decided otherwise.
+type choiceRow struct {
+	Rule   string `json:"rule"`
+	Does   string `json:"does"`
+	Source string `json:"source"`
 }
 
 func (a *app) profileList() *cobra.Command {
@@ -44,7 +52,11 @@ func (a *app) profileList() *cobra.Command {
 			rows := []profileRow{}
 			spec := model.ProfileInfo{Name: "spec"}
 			for _, p := range model.Profiles() {
-				rows = append(rows, profileRow{Name: p.Name, About: p.About, Switches: differences(spec, p)})
+				row := profileRow{Name: p.Name, About: p.About, Switches: differences(spec, p)}
+				for _, c := range p.Choices {
+					row.Choices = append(row.Choices, choiceRow{c.Rule, c.Does, c.Source})
+				}
+				rows = append(rows, row)
 			}
 			if asJSON {
 				return a.json(rows)
@@ -54,6 +66,12 @@ func (a *app) profileList() *cobra.Command {
 					a.printf("\n")
 				}
 				a.printf("%s\n%s\n", p.Name, indented(p.About, "  "))
+				if n := len(p.Choices); n > 0 {
+					a.printf("  Where there was room it chose, in %s:\n", count(n, "point"))
+				}
+				for _, c := range p.Choices {
+					a.printf("\n  %s\n%s\n%s\n", c.Rule, indented(c.Does, "      "), indented("Source: "+c.Source, "      "))
+				}
 				if n := len(p.Switches); n > 0 {
 					a.printf("  It differs from spec in %s:\n", count(n, "rule"))
 				}
