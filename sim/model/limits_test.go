@@ -11,8 +11,11 @@ import (
 
 // TestDeviceLimits makes objects of each kind until the device refuses: it is
 // at the limit that query_device names, with ENOMEM, and one that is destroyed
-// makes room for one (rdma-unit-test, DeviceLimitTest.*, which makes as many as
-// the device really has; here the limit is lowered to keep the test short).
+// makes room for one. In rdma-unit-test: DeviceLimitTest.MaxAh,
+// DeviceLimitTest.MaxCqMixed, DeviceLimitTest.MaxMr, DeviceLimitTest.MaxMw,
+// DeviceLimitTest.MaxPd, DeviceLimitTest.MaxQp and DeviceLimitTest.MaxSrq, which
+// make as many as the device really has; here the limit is lowered to keep the
+// test short.
 func TestDeviceLimits(t *testing.T) {
 	const limit = 5
 	for _, profile := range ProfileNames() {
