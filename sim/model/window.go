@@ -214,7 +214,10 @@ func (q *qp) badInvalidate(p *packet) {
 // BindMW is ibv_bind_mw, for type 1.
 func (n *node) BindMW(h verbs.QP, mw verbs.MW, id uint64, flags verbs.SendFlags, b verbs.MWBind) (uint32, error) {
 	w := n.mws.get(uint32(mw))
-	if w == nil {
+	switch {
+	case n.qps.get(uint32(h)) == nil: // MwGeneralTest.BindInvalidQp
+		return 0, refuse("bind_mw", syscall.ENOENT, "no such queue pair")
+	case w == nil:
 		return 0, refuse("bind_mw", syscall.ENOENT, "no such memory window")
 	}
 	if w.typ != verbs.MWType1 {
