@@ -14,6 +14,7 @@ const (
 	cntReceivedPackets
 	cntDuplicate
 	cntOutOfSequence
+	cntSentNAKSequence
 	cntPacketSeqErr
 	cntImpliedNAK
 	cntLocalAckTimeout
@@ -21,6 +22,8 @@ const (
 	cntRNRNakReceived
 	cntRNRExceeded
 	cntOutOfBuffer
+	cntSentRNR
+	cntRetry
 	cntReqRemoteAccess
 	cntReqRemoteInvalid
 	cntReqRemoteOp
@@ -51,8 +54,6 @@ func (c *counters) completion(fx *effect) {
 	case verbs.WCSuccess:
 		if !fx.send {
 			c.add(cntRecvs)
-		} else if fx.wc.Opcode == verbs.WCSend {
-			c.add(cntSends)
 		}
 		return
 	case verbs.WCWRFlushErr:
@@ -96,13 +97,13 @@ var rxeCounters = map[string]counter{
 	"sent_pkts":              cntSentPackets,
 	"rcvd_pkts":              cntReceivedPackets,
 	"duplicate_request":      cntDuplicate,
-	"out_of_seq_request":     cntOutOfSequence,
+	"out_of_seq_request":     cntSentNAKSequence,
 	"rcvd_rnr_err":           cntRNRNakReceived,
 	"rcvd_seq_err":           cntPacketSeqErr,
 	"retry_exceeded_err":     cntRetryExceeded,
 	"retry_rnr_exceeded_err": cntRNRExceeded,
-	"send_rnr_err":           cntOutOfBuffer,
-	"completer_retry_err":    cntLocalAckTimeout,
+	"send_rnr_err":           cntSentRNR,
+	"completer_retry_err":    cntRetry,
 }
 
 // Counters gives the device's counters by the names of its profile.

@@ -29,6 +29,9 @@ type responder struct {
 	rkey    uint32
 	left    uint32 // WRITE: bytes still to come
 
+	// An error of the packet in hand is a solicited event.
+	solicited bool
+
 	have     bool // a receive request is held
 	wqe      recvWQE
 	slot     uint64
@@ -123,6 +126,7 @@ func (q *qp) drainHeld() {
 // execute checks a request in the order of IBTA 9.7.4 and carries it out.
 func (q *qp) execute(p *packet) {
 	r := &q.resp
+	r.solicited = p.se || !q.prof.ErrRecvAsPacket
 	diff := psnDiff(p.psn, r.epsn)
 	if diff != 0 {
 		q.outOfOrder(p, diff)
@@ -165,6 +169,7 @@ func (q *qp) outOfOrder(p *packet, diff int32) {
 		}
 		r.nakSent = true
 		q.node.counters.add(cntOutOfSequence)
+		q.node.counters.add(cntSentNAKSequence)
 		q.answer(synNAKSequence, r.epsn)
 		return
 	}
