@@ -182,6 +182,13 @@ type Profile struct {
 	// ErrRecvAsPacket: a failed receive is a solicited event only if its packet
 	// asks for one. rxe_resp.c do_complete, measured on 6.1.
 	ErrRecvAsPacket bool
+	// ReplayGoesOn: the answer to a READ that is repeated from its middle goes on
+	// with MIDDLE or LAST, and does not begin with FIRST or ONLY. rxe_resp.c
+	// read_reply, rdatm_res_state_replay.
+	ReplayGoesOn bool
+	// SRQUsesQPPD: receives of an SRQ are checked in the queue pair's protection
+	// domain, not the SRQ's. rxe_resp.c send_data_in.
+	SRQUsesQPPD bool
 	// NoLengthCheck: packet lengths are not compared with the path MTU.
 	// rxe_resp.c check_length.
 	NoLengthCheck bool
@@ -206,6 +213,7 @@ func rxe61Profile() Profile {
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
 		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
+		ReplayGoesOn: true, SRQUsesQPPD: true,
 	}
 }
 

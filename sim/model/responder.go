@@ -182,7 +182,8 @@ func (q *qp) duplicate(p *packet) {
 	r := &q.resp
 	switch p.op & operationBits {
 	case opReadRequest:
-		if q.prof.NoDestRDAtomicLimit && q.kept(p.psn, true) == nil {
+		x := q.kept(p.psn, true)
+		if q.prof.NoDestRDAtomicLimit && x == nil {
 			q.node.bench.traceRefused(q, p, "a repeated READ that is no longer remembered")
 			return
 		}
@@ -191,6 +192,9 @@ func (q *qp) duplicate(p *packet) {
 		}
 		q.beginRead(p, r.msn)
 		r.job.again = true
+		if q.prof.ReplayGoesOn && x != nil {
+			r.job.first = x.psn
+		}
 	case opCompareSwap, opFetchAdd:
 		if x := q.kept(p.psn, false); x != nil {
 			q.answerAtomic(x)
@@ -399,7 +403,7 @@ const (
 
 // recvPD is the protection domain of the receive requests.
 func (q *qp) recvPD() *domain {
-	if q.srq != nil {
+	if q.srq != nil && !q.prof.SRQUsesQPPD {
 		return q.srq.pd
 	}
 	return q.pd
