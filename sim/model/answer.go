@@ -153,7 +153,7 @@ func (q *qp) rejectAt(psn uint32, syndrome uint8, status verbs.WCStatus, event v
 	}
 	q.answer(syndrome, psn)
 	if q.resp.have {
-		q.completeRecv(verbs.WC{Status: status}, true)
+		q.completeRecv(verbs.WC{Status: status}, q.resp.solicited)
 	} else if !q.prof.NoAccessEvent {
 		q.async(event)
 	}
@@ -164,5 +164,6 @@ func (q *qp) rejectAt(psn uint32, syndrome uint8, status verbs.WCStatus, event v
 func (q *qp) noReceive() {
 	q.resp.rnrWait = true
 	q.node.counters.add(cntOutOfBuffer)
+	q.node.counters.add(cntSentRNR)
 	q.answer(synRNR|q.attr.MinRNRTimer&31, q.resp.epsn)
 }

@@ -14,6 +14,7 @@ type completer struct {
 	retries    uint8  // left before RETRY_EXC_ERR
 	rnrRetries uint8
 	timing     bool   // the ACK timer runs
+	retrying   bool   // a retry has begun, no message acknowledged since
 	gapSeen    bool   // a missing response was asked for again, no progress since
 	limited    bool   // the responder tells of credits
 	free       uint32 // the last message that began before it told of any
@@ -24,10 +25,6 @@ type completer struct {
 // gives a completion (IBA 10.7.3.1), success only if it was asked for.
 func (q *qp) completeSend(w *sendWQE, status verbs.WCStatus) {
 	slot := q.sq.head
-	switch w.wr.Opcode {
-	case verbs.WRSend, verbs.WRSendWithImm, verbs.WRSendWithInv:
-		q.node.counters.add(cntSends) // signaled or not, as rxe_comp.c do_complete
-	}
 	signaled := q.sigAll || w.wr.Flags&verbs.SendSignaled != 0
 	if w.reads() && w.phase != posted && w.phase != failed {
 		q.comp.reading--
@@ -35,6 +32,9 @@ func (q *qp) completeSend(w *sendWQE, status verbs.WCStatus) {
 	q.sq.drop()
 	if q.req.next < q.sq.head {
 		q.req.next = q.sq.head
+	}
+	if completionOpcode(w.wr.Opcode) == verbs.WCSend { // signaled or not, rxe_comp.c do_complete
+		q.node.counters.add(cntSends)
 	}
 	if status == verbs.WCSuccess && !signaled {
 		return
@@ -153,21 +153,27 @@ func (q *qp) acknowledge(p *packet) {
 		return
 	}
 	// A NAK acknowledges what came before its PSN.
-	ahead := psnDiff(p.psn, q.comp.una) > 0
-	if ahead && !q.ackThrough(psnAdd(p.psn, psnMask)) {
+	moved, oldest, was := p.psn != q.comp.una, q.sq.head, q.comp
+	if p.psn != q.comp.una && !q.ackThrough(psnAdd(p.psn, psnMask)) {
 		q.missingResponse()
 		return
 	}
 	if !q.live() {
 		return
 	}
+	if q.prof.OneRetryAtATime && oldest == q.sq.head { // rxe counts whole messages only
+		q.comp.retries, q.comp.rnrRetries, q.comp.retrying = was.retries, was.rnrRetries, was.retrying
+	}
 	switch {
 	case syn.IsRNR():
 		q.rnrNAK(p)
 	case p.syndrome == synNAKSequence:
-		q.node.counters.add(cntPacketSeqErr)
-		if ahead {
-			q.node.counters.add(cntSeqErrAhead)
+		if !q.prof.SeqErrIfNewAck || moved {
+			q.node.counters.add(cntPacketSeqErr)
+		}
+		if q.prof.OneRetryAtATime && q.comp.retrying {
+			q.startAckTimer()
+			return
 		}
 		q.retry(p.psn)
 	default:
@@ -238,7 +244,7 @@ func (q *qp) ackThrough(psn uint32) bool {
 func (q *qp) progress() {
 	c := &q.comp
 	c.retries, c.rnrRetries = q.attr.RetryCnt, q.attr.RNRRetry
-	c.gapSeen = false
+	c.gapSeen, c.retrying = false, false
 	if psnDiff(c.una, q.req.psn) > 0 { // acknowledged while it was being resent
 		q.seek(c.una)
 	}
@@ -255,7 +261,7 @@ func (q *qp) progress() {
 // missingResponse asks again for a response that a later one overtook; once,
 // until there is progress.
 func (q *qp) missingResponse() {
-	if q.comp.gapSeen || !q.live() {
+	if q.comp.gapSeen || !q.live() || q.prof.OneRetryAtATime && q.comp.retrying {
 		return
 	}
 	q.comp.gapSeen = true
@@ -284,7 +290,9 @@ func (q *qp) readResponse(p *packet) {
 		return
 	}
 	if at > 0 {
-		q.missingResponse()
+		if !q.prof.ReadHoleWaits {
+			q.missingResponse()
+		}
 		return
 	}
 	n := uint32(len(p.payload))
@@ -393,10 +401,11 @@ func (q *qp) retry(psn uint32) {
 	if !forever {
 		c.retries--
 	}
+	c.retrying = true
+	q.node.counters.add(cntRetry)
 	if q.req.waitRNR {
 		return
 	}
-	q.node.counters.add(cntGoBack)
 	q.seek(psn)
 	q.startAckTimer()
 	q.pump()
@@ -434,6 +443,15 @@ func (p *Profile) ticks(d time.Duration) time.Duration {
 	return (n + 1) * p.Jiffy
 }
 
+// ticksUp is ticks of a timer that rxe rounds up: that of RNR (rxe_comp.c
+// rnrnak_jiffies), where the ACK timer is rounded down (rxe_qp.c rxe_qp_from_attr).
+func (p *Profile) ticksUp(d time.Duration) time.Duration {
+	if p.Jiffy == 0 {
+		return d
+	}
+	return p.ticks(d + p.Jiffy - 1)
+}
+
 // rnrTimer is the length of a timer code.
 func (p *Profile) rnrTimer(code uint8) time.Duration {
 	if p.RNR25Short && code == 25 {
@@ -444,7 +462,7 @@ func (p *Profile) rnrTimer(code uint8) time.Duration {
 
 func (q *qp) ackTimeout() {
 	q.comp.timing = false
-	if !q.live() || q.sq.len() == 0 || q.req.waitRNR || q.orphaned() {
+	if !q.live() || q.sq.len() == 0 || q.req.waitRNR && !q.prof.RNRKeepsAckTimer || q.orphaned() {
 		return
 	}
 	q.node.counters.add(cntLocalAckTimeout)
@@ -466,9 +484,11 @@ func (q *qp) rnrNAK(p *packet) {
 	if q.attr.RNRRetry != 7 {
 		c.rnrRetries--
 	}
-	q.stopAckTimer()
+	if !q.prof.RNRKeepsAckTimer {
+		q.stopAckTimer()
+	}
 	q.req.waitRNR = true
-	q.setTimer(timerRNR, q.prof.ticks(q.prof.rnrTimer(p.syndrome&31)))
+	q.setTimer(timerRNR, q.prof.ticksUp(q.prof.rnrTimer(p.syndrome&31)))
 }
 
 func (q *qp) rnrTimeout() {

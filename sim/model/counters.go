@@ -14,6 +14,7 @@ const (
 	cntReceivedPackets
 	cntDuplicate
 	cntOutOfSequence
+	cntSentNAKSequence
 	cntPacketSeqErr
 	cntImpliedNAK
 	cntLocalAckTimeout
@@ -21,6 +22,8 @@ const (
 	cntRNRNakReceived
 	cntRNRExceeded
 	cntOutOfBuffer
+	cntSentRNR
+	cntRetry
 	cntReqRemoteAccess
 	cntReqRemoteInvalid
 	cntReqRemoteOp
@@ -34,8 +37,6 @@ const (
 	cntSends
 	cntRecvs
 	cntBadICRC
-	cntSeqErrAhead // NAK sequence that acknowledges something
-	cntGoBack      // retries
 	cntLinkDowned
 	cntWriteRequests
 	cntReadRequests
@@ -104,13 +105,13 @@ var rxeCounters = map[string]counter{
 	"sent_pkts":              cntSentPackets,
 	"rcvd_pkts":              cntReceivedPackets,
 	"duplicate_request":      cntDuplicate,
-	"out_of_seq_request":     cntOutOfSequence,
+	"out_of_seq_request":     cntSentNAKSequence,
 	"rcvd_rnr_err":           cntRNRNakReceived,
-	"rcvd_seq_err":           cntSeqErrAhead,
+	"rcvd_seq_err":           cntPacketSeqErr,
 	"retry_exceeded_err":     cntRetryExceeded,
 	"retry_rnr_exceeded_err": cntRNRExceeded,
-	"send_rnr_err":           cntOutOfBuffer,
-	"completer_retry_err":    cntGoBack,
+	"send_rnr_err":           cntSentRNR,
+	"completer_retry_err":    cntRetry,
 	"link_downed":            cntLinkDowned,
 	"ack_deferred":           cntNever,
 	"send_err":               cntNever,

@@ -59,7 +59,7 @@ func (q *qp) requestUD(p *packet) {
 	length := uint32(grhBytes + len(p.payload))
 	if length > r.wqe.length {
 		if q.prof.UDSmallRecvIsErr {
-			q.completeRecv(verbs.WC{Status: verbs.WCLocQPOpErr}, true)
+			q.completeRecv(verbs.WC{Status: verbs.WCLocQPOpErr}, p.se || !q.prof.ErrRecvAsPacket)
 			q.toError("a datagram did not fit")
 			q.pool.put(p)
 			return
@@ -79,7 +79,7 @@ func (q *qp) requestUD(p *packet) {
 		if q.prof.RecvProtIsOpErr {
 			status = verbs.WCLocQPOpErr
 		}
-		q.completeRecv(verbs.WC{Status: status}, true)
+		q.completeRecv(verbs.WC{Status: status}, p.se || !q.prof.ErrRecvAsPacket)
 		q.toError("a receive buffer is not accessible")
 		q.pool.put(p)
 		return
@@ -120,9 +120,19 @@ func (q *qp) requestUC(p *packet) {
 	}
 	if (r.skip || psnDiff(p.psn, r.epsn) != 0) && !begins {
 		r.skip = true
-		r.kind = 0
-		r.epsn = psnAdd(p.psn, 1)
+		if !q.prof.UCGapCostsNext {
+			r.kind = 0
+			r.epsn = psnAdd(p.psn, 1)
+		}
 		q.node.bench.traceRefused(q, p, "the message has a gap")
+		return
+	}
+	if begins && r.kind != 0 && q.prof.UCGapCostsNext {
+		// The receive request is kept; a WRITE's end stays awaited.
+		if r.have {
+			r.kind = 0
+		}
+		q.node.bench.traceRefused(q, p, "the end of the message before it never came")
 		return
 	}
 	if begins && r.kind != 0 || r.skip || psnDiff(p.psn, r.epsn) != 0 {
@@ -163,7 +173,7 @@ func (q *qp) receiveUC(p *packet, class uint8) {
 		if q.prof.RecvTooSmallIsOpErr {
 			status = verbs.WCLocQPOpErr
 		}
-		q.completeRecv(verbs.WC{Status: status}, true)
+		q.completeRecv(verbs.WC{Status: status}, p.se || !q.prof.ErrRecvAsPacket)
 		q.toError("a message did not fit")
 		return
 	}
@@ -172,7 +182,7 @@ func (q *qp) receiveUC(p *packet, class uint8) {
 		if q.prof.RecvProtIsOpErr {
 			status = verbs.WCLocQPOpErr
 		}
-		q.completeRecv(verbs.WC{Status: status}, true)
+		q.completeRecv(verbs.WC{Status: status}, p.se || !q.prof.ErrRecvAsPacket)
 		q.toError("a receive buffer is not accessible")
 		return
 	}

@@ -171,6 +171,33 @@ type Profile struct {
 	DestroyWaitsForWindow bool
 	// NoRereg: rereg_mr is not there. rxe_verbs.c rxe_dev_ops.
 	NoRereg bool
+	// SeqErrIfNewAck: a NAK sequence counts only if it acknowledges something.
+	// rxe_comp.c check_ack.
+	SeqErrIfNewAck bool
+	// OneRetryAtATime: while a retry has brought no acknowledgement of a message,
+	// a NAK sequence or a missing response starts no other; the timer does.
+	// rxe_comp.c COMPST_ERROR_RETRY, started_retry.
+	OneRetryAtATime bool
+	// ReadHoleWaits: a hole inside a READ's responses is not asked for at once
+	// but by the timer. rxe_comp.c check_psn.
+	ReadHoleWaits bool
+	// UCGapCostsNext: after a loss within a UC message the first packet of the
+	// next is dropped as well; after a WRITE, of every one. rxe_resp.c
+	// check_op_seq, do_class_d1e_error.
+	UCGapCostsNext bool
+	// RNRKeepsAckTimer: the ACK timer runs on while an RNR NAK is waited out, and
+	// takes retries. rxe_comp.c COMPST_RNR_RETRY, measured on 6.1.
+	RNRKeepsAckTimer bool
+	// ErrRecvAsPacket: a failed receive is a solicited event only if its packet
+	// asks for one. rxe_resp.c do_complete, measured on 6.1.
+	ErrRecvAsPacket bool
+	// ReplayGoesOn: the answer to a READ that is repeated from its middle goes on
+	// with MIDDLE or LAST, and does not begin with FIRST or ONLY. rxe_resp.c
+	// read_reply, rdatm_res_state_replay.
+	ReplayGoesOn bool
+	// SRQUsesQPPD: receives of an SRQ are checked in the queue pair's protection
+	// domain, not the SRQ's. rxe_resp.c send_data_in.
+	SRQUsesQPPD bool
 	// NoLengthCheck: the lengths of SENDs and READ responses are not compared
 	// with the path MTU; those of WRITEs are, after the rkey. rxe_resp.c
 	// check_length, check_rkey, rxe_comp.c do_read.
@@ -194,7 +221,9 @@ func rxe61Profile() Profile {
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
-		DestroyWaitsForWindow: true, NoRereg: true,
+		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
+		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
+		ReplayGoesOn: true, SRQUsesQPPD: true,
 	}
 }
 

@@ -98,5 +98,13 @@ var switches = []Switch{
 	{Name: "FreeWindowInvHangs", Source: "rxe_mw.c rxe_do_invalidate_mw", Learn: "Invalidating a window that is not bound crashes the kernel's task on rxe: never do it on a shared machine."},
 	{Name: "DestroyWaitsForWindow", Source: "rxe_pool.c __rxe_cleanup", Learn: "Deallocate or invalidate type 2 windows before their queue pair, or destroy_qp takes 50 seconds."},
 	{Name: "NoRereg", Source: "rxe_verbs.c rxe_dev_ops", Learn: "rxe 6.1 cannot change a region: deregister it and register anew, with new keys."},
+	{Name: "SeqErrIfNewAck", Source: "rxe_comp.c check_ack", Learn: "rcvd_seq_err stays 0 when the very first packet in flight is lost: count completer_retry_err too."},
+	{Name: "OneRetryAtATime", Source: "rxe_comp.c COMPST_ERROR_RETRY", Learn: "A second loss within one message waits for the local ACK timeout; NICs go back at every NAK."},
+	{Name: "ReadHoleWaits", Source: "rxe_comp.c check_psn", Learn: "A lost response of a READ costs a whole local ACK timeout; NICs ask again at once (implied NAK)."},
+	{Name: "UCGapCostsNext", Source: "rxe_resp.c check_op_seq, do_class_d1e_error", Learn: "On rxe a loss within a UC message takes the next message with it, and after a WRITE all that follow."},
+	{Name: "RNRKeepsAckTimer", Source: "rxe_comp.c COMPST_RNR_RETRY", Learn: "rnr_retry 7 is not for ever on rxe: a receiver that posts nothing ends in RETRY_EXC_ERR after retry_cnt timeouts."},
+	{Name: "ErrRecvAsPacket", Source: "rxe_resp.c do_complete", Learn: "With solicited-only arming a failed receive does not wake the program, unless its packet was solicited; a flushed one does."},
+	{Name: "ReplayGoesOn", Source: "rxe_resp.c read_reply", Learn: "In a capture of rxe a READ that is asked for again from its middle is answered by MIDDLE and LAST; a NIC begins with FIRST or ONLY."},
+	{Name: "SRQUsesQPPD", Source: "rxe_resp.c send_data_in", Learn: "Keep an SRQ in the protection domain of its queue pairs, or rxe cannot write its buffers."},
 	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length, rxe_comp.c do_read", Learn: "Peers that disagree on the path MTU are caught by WRITE and not by SEND; a READ from the one with the smaller MTU never completes."},
 }

@@ -127,10 +127,8 @@ func (n *node) QueryQP(h verbs.QP) (verbs.QPAttr, error) {
 	}
 	a := q.attr
 	a.State = q.state
-	a.SQPSN, a.RQPSN = q.req.psn, q.resp.epsn
-	if n.prof.CurStateZero { // rxe reports what was set
-		a.SQPSN, a.RQPSN = q.attr.SQPSN, q.attr.RQPSN
-	} else {
+	a.SQPSN, a.RQPSN = q.req.psn, q.resp.epsn // of the next packets (rxe_qp.c rxe_qp_to_attr)
+	if !n.prof.CurStateZero {
 		a.CurState = q.state
 	}
 	a.SQDraining = q.state == verbs.SQD && !q.req.drainTold
@@ -211,7 +209,8 @@ func (q *qp) checkAttrs(a *verbs.QPAttr, mask verbs.QPAttrMask, next verbs.QPSta
 		why = fmt.Sprintf("rnr_retry is %d, it may be 0 to 7", a.RNRRetry)
 	case has(verbs.MaskMinRNRTimer) && a.MinRNRTimer > 31 && !q.prof.CapacityLessOne:
 		why = fmt.Sprintf("min_rnr_timer is %d, it may be 0 to 31", a.MinRNRTimer)
-	case q.state == verbs.SQD && !q.req.drainTold && next != verbs.ERR && next != verbs.RESET && has(verbs.MaskState):
+	case q.state == verbs.SQD && !q.req.drainTold && has(verbs.MaskState) && next != verbs.ERR &&
+		(next != verbs.RESET || q.prof.CapacityLessOne):
 		why = "the send queue is still draining: wait for SQ_DRAINED"
 	}
 	if why != "" {

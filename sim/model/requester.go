@@ -334,8 +334,8 @@ func (q *qp) sendData(w *sendWQE) {
 		p.rkey = w.wr.InvRKey
 	}
 	p.se = last && w.wr.Flags&verbs.SendSolicited != 0 && class&(isSend|hasImm) != 0
+	p.ackReq = q.rc && (r.sinceReq > ackEvery || last && q.asksAck(w)) // the 66th, rxe_req.c init_req_packet
 	r.sinceReq++
-	p.ackReq = q.rc && (r.sinceReq > ackEvery || last && q.asksAck(w))
 	if p.ackReq {
 		r.sinceReq = 0
 	}

@@ -29,6 +29,9 @@ type responder struct {
 	rkey    uint32
 	left    uint32 // WRITE: bytes still to come
 
+	// An error of the packet in hand is a solicited event.
+	solicited bool
+
 	have     bool // a receive request is held
 	wqe      recvWQE
 	slot     uint64
@@ -123,6 +126,7 @@ func (q *qp) drainHeld() {
 // execute checks a request in the order of IBTA 9.7.4 and carries it out.
 func (q *qp) execute(p *packet) {
 	r := &q.resp
+	r.solicited = p.se || !q.prof.ErrRecvAsPacket
 	diff := psnDiff(p.psn, r.epsn)
 	if diff != 0 {
 		q.outOfOrder(p, diff)
@@ -170,6 +174,7 @@ func (q *qp) outOfOrder(p *packet, diff int32) {
 		}
 		r.nakSent = true
 		q.node.counters.add(cntOutOfSequence)
+		q.node.counters.add(cntSentNAKSequence)
 		q.answer(synNAKSequence, r.epsn)
 		return
 	}
@@ -182,7 +187,8 @@ func (q *qp) duplicate(p *packet) {
 	r := &q.resp
 	switch p.op & operationBits {
 	case opReadRequest:
-		if q.prof.NoDestRDAtomicLimit && q.kept(p.psn, true) == nil {
+		x := q.kept(p.psn, true)
+		if q.prof.NoDestRDAtomicLimit && x == nil {
 			q.node.bench.traceRefused(q, p, "a repeated READ that is no longer remembered")
 			return
 		}
@@ -191,6 +197,9 @@ func (q *qp) duplicate(p *packet) {
 		}
 		q.beginRead(p, r.msn)
 		r.job.again = true
+		if q.prof.ReplayGoesOn && x != nil {
+			r.job.first = x.psn
+		}
 	case opCompareSwap, opFetchAdd:
 		if x := q.kept(p.psn, false); x != nil {
 			q.answerAtomic(x)
@@ -411,7 +420,7 @@ const (
 
 // recvPD is the protection domain of the receive requests.
 func (q *qp) recvPD() *domain {
-	if q.srq != nil {
+	if q.srq != nil && !q.prof.SRQUsesQPPD {
 		return q.srq.pd
 	}
 	return q.pd

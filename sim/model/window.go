@@ -207,7 +207,7 @@ func (q *qp) badInvalidate(p *packet) {
 		status = verbs.WCRemInvReqErr
 		q.answer(synACK, p.psn)
 	}
-	q.completeRecv(verbs.WC{Status: status}, true)
+	q.completeRecv(verbs.WC{Status: status}, q.resp.solicited)
 	q.toError("a SEND_WITH_INV named a key that cannot be invalidated")
 }
 
