@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"rdmaprep/sim/model"
 	"rdmaprep/sim/peer"
