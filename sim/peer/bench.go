@@ -133,7 +133,7 @@ func (b *Bench) Say(l Line) error { return b.remote.Say(l) }
 func (b *Bench) Verdict(v Verdict) { b.end = v }
 
 // Close tells the other side that the run is over and closes the local Bench.
-// The error of a side that was not told says so.
+// A side that was not told is an *UntoldError.
 func (b *Bench) Close() error {
 	if b.closed {
 		return nil
@@ -144,7 +144,7 @@ func (b *Bench) Close() error {
 	if _, told := Ended(err); told {
 		err = nil
 	} else if err != nil {
-		err = fmt.Errorf("the other side was not told the result: %w", err)
+		err = &UntoldError{Err: err}
 	}
 	return errors.Join(err, b.local.Close())
 }

@@ -31,7 +31,7 @@ type Timing struct {
 	Most   time.Duration // between repetitions: 1 s
 	Answer time.Duration // for an answer in all: 15 s
 	Idle   time.Duration // without a request, for the serving side: 30 s
-	Linger time.Duration // answering repetitions after the end: 500 ms
+	Linger time.Duration // answering repetitions after the end, if it is not told that none will come: 2 s
 }
 
 func (t Timing) filled() Timing {
@@ -45,6 +45,6 @@ func (t Timing) filled() Timing {
 	def(&t.Most, time.Second)
 	def(&t.Answer, 15*time.Second)
 	def(&t.Idle, 30*time.Second)
-	def(&t.Linger, 500*time.Millisecond)
+	def(&t.Linger, 2*time.Second)
 	return t
 }

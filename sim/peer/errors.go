@@ -91,6 +91,15 @@ func (e *TooLargeError) Error() string {
 // maxWhy bounds the texts of an error that travels.
 const maxWhy = 600
 
+// UntoldError is a run whose result the other side may not know.
+type UntoldError struct{ Err error }
+
+func (e *UntoldError) Error() string {
+	return "the other side was not told the result: " + e.Err.Error()
+}
+
+func (e *UntoldError) Unwrap() error { return e.Err }
+
 // failure is an error on its way.
 type failure struct {
 	Failed  bool

@@ -190,7 +190,11 @@ func (r *Remote) End(ctx context.Context, v Verdict, most time.Duration) error {
 	r.ctx, r.o.Timing.Answer = ctx, min(r.o.Timing.Answer, most)
 	text := line(v.Text, r.most-512)
 	if r.dead == nil {
-		return tell(r, opEnd, "the end of the run", Verdict{v.Passed, text})
+		err := tell(r, opEnd, "the end of the run", Verdict{v.Passed, text})
+		if err == nil {
+			_ = r.bye("") // it lets the other side end at once, and may be lost
+		}
+		return err
 	}
 	var lost *LostError
 	var ended *EndedError
@@ -199,9 +203,13 @@ func (r *Remote) End(ctx context.Context, v Verdict, most time.Duration) error {
 	}
 	// A call was interrupted, and nobody knows whether it was carried out: what
 	// has no number in the sequence ends the run.
-	var err error
+	return r.bye(text)
+}
+
+// bye tells the other side that this one is gone.
+func (r *Remote) bye(why string) (err error) {
 	for range byes {
-		err = r.o.Conn.Send(seal(kindBye, r.o.Session, 0, []byte(line(text, maxText))))
+		err = r.o.Conn.Send(seal(kindBye, r.o.Session, 0, []byte(line(why, maxText))))
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func interrupted(ctx context.Context, conn Conn, clock Clock, s *Server, t Timin
 func linger(ctx context.Context, conn Conn, clock Clock, s *Server, t Timing) {
 	ctx = context.WithoutCancel(ctx)
 	began := clock.Now()
-	for heard := began; clock.Now()-heard < t.Linger && clock.Now()-began < t.Answer; {
+	for heard := began; !s.left && clock.Now()-heard < t.Linger && clock.Now()-began < t.Answer; {
 		b, err := conn.Recv(ctx, t.Linger-(clock.Now()-heard))
 		if err != nil || b == nil {
 			return

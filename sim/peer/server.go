@@ -36,6 +36,7 @@ type Server struct {
 
 	verdict Verdict
 	over    bool
+	left    bool   // the driving side knows that this one knows
 	err     error  // a mismatch
 	bye     string // why this side ended, "" if it did not
 }
@@ -125,8 +126,10 @@ func (s *Server) told(m message) {
 	switch {
 	case m.kind == kindRefuse && !s.started && s.err == nil:
 		s.err = &MismatchError{What: refusal(m.body)}
-	case m.kind == kindBye && s.started && m.session == s.session && !s.over:
-		s.over = true
+	case m.kind == kindBye && s.started && m.session == s.session && s.over:
+		s.left = true
+	case m.kind == kindBye && s.started && m.session == s.session:
+		s.over, s.left = true, true
 		s.verdict = Verdict{Text: line(string(m.body), maxText)}
 	}
 }

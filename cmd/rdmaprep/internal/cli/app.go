@@ -28,6 +28,7 @@ type app struct {
 	dataDir string
 	packs   []string
 	store   *store.Store
+	local   localOpener // nil is the program's own
 }
 
 // close gives back what was opened.

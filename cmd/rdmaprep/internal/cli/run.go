@@ -22,17 +22,23 @@ func (a *app) runCommand() *cobra.Command {
 	var seed uint64
 	var profile string
 	var pcap pcapFlags
+	var two twoHosts
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Run a script on the model and print its transcript; - reads standard input",
 		Long: "Run a script on the software model and print its transcript. The exit status is 1 if an\n" +
-			"expect fails. --trace adds every packet, state change and timer with its time.",
+			"expect fails. --trace adds every packet, state change and timer with its time.\n\n" +
+			"With --role and --peer the script runs on two hosts: give the same file to both, one as the\n" +
+			"script's first node (it drives the run), the other as its second.",
 		Args: oneArg("name the script to run, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
 				return err
 			}
 			if err := pcap.check(cmd); err != nil {
+				return err
+			}
+			if err := two.check(cmd); err != nil {
 				return err
 			}
 			src, err := a.readScript(args[0])
@@ -50,10 +56,14 @@ func (a *app) runCommand() *cobra.Command {
 			if cmd.Flags().Changed("seed") {
 				sc.Seed = seed
 			}
+			if two.asked() {
+				return a.runTwoHosts(cmd.Context(), sc, &two, asJSON)
+			}
 			return a.runScript(cmd.Context(), sc, profile, trace, asJSON, &pcap)
 		},
 	}
 	pcap.add(cmd)
+	two.add(cmd)
 	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&profile, "profile", "spec", "the model's profile: spec or rxe-6.1")
