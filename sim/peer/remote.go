@@ -46,6 +46,10 @@ func Dial(ctx context.Context, o Options) (*Remote, error) {
 	r := &Remote{o: o, ctx: ctx}
 	body, err := r.exchange(seal(kindHello, o.Session, 0, pack(nil, o.Hello)), 0, o.Timing.Start)
 	if err != nil {
+		var mismatch *MismatchError
+		if errors.As(err, &mismatch) {
+			_ = r.bye("") // the refusal has arrived; this may be lost
+		}
 		return nil, err
 	}
 	if r.theirs, err = unpack[Hello](body); err != nil {

@@ -126,7 +126,7 @@ func (s *Server) told(m message) {
 	switch {
 	case m.kind == kindRefuse && !s.started && s.err == nil:
 		s.err = &MismatchError{What: refusal(m.body)}
-	case m.kind == kindBye && s.started && m.session == s.session && s.over:
+	case m.kind == kindBye && !s.started && s.err != nil, m.kind == kindBye && s.over && m.session == s.session:
 		s.left = true
 	case m.kind == kindBye && s.started && m.session == s.session:
 		s.over, s.left = true, true
