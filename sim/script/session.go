@@ -91,7 +91,8 @@ type Session struct {
 	last   verbResult
 	marks  map[string]time.Duration
 	script []TranscriptLine
-	quiet  bool // Finish has drained everything
+	heard  func(TranscriptLine) // told of every line, nil for nobody
+	quiet  bool                 // Finish has drained everything
 }
 
 // NewSession starts with an empty Bench.
@@ -408,13 +409,19 @@ func (s *Session) drain(ctx context.Context) error {
 // line.
 func RunAll(ctx context.Context, b verbs.Bench, sc *Script) (*Session, *Result, error) {
 	s := NewSession(b)
+	res, err := s.RunAll(ctx, sc)
+	return s, res, err
+}
+
+// RunAll is Run and Finish: what nobody read is a failure of the last line.
+func (s *Session) RunAll(ctx context.Context, sc *Script) (*Result, error) {
 	res, err := s.Run(ctx, sc)
 	if err != nil {
-		return s, res, err
+		return res, err
 	}
 	unread, err := s.Finish(ctx)
 	if err != nil || res.Failed != nil || len(unread) == 0 {
-		return s, res, err
+		return res, err
 	}
 	last := Outcome{Kind: KindComment, Text: "the end of the script", Got: "nobody read " + strings.Join(unread, "; ")}
 	if n := len(sc.Lines); n > 0 {
@@ -422,5 +429,5 @@ func RunAll(ctx context.Context, b verbs.Bench, sc *Script) (*Session, *Result, 
 	}
 	res.Outcomes = append(res.Outcomes, last)
 	res.Failed = &res.Outcomes[len(res.Outcomes)-1]
-	return s, res, nil
+	return res, nil
 }

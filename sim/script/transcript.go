@@ -29,8 +29,15 @@ func (l TranscriptLine) String() string {
 }
 
 func (s *Session) say(node, text string, racy bool) {
-	s.script = append(s.script, TranscriptLine{node, text, racy})
+	l := TranscriptLine{node, text, racy}
+	s.script = append(s.script, l)
+	if s.heard != nil {
+		s.heard(l)
+	}
 }
+
+// Listen has f told of every line of the transcript as soon as it is there.
+func (s *Session) Listen(f func(TranscriptLine)) { s.heard = f }
 
 // Transcript is what happened so far, in the order of the script.
 func (s *Session) Transcript() []TranscriptLine {

@@ -30,6 +30,7 @@ type app struct {
 	packs   []string
 	loaded  *content.Library // nil before loadContent
 	store   *store.Store
+	local   localOpener // nil is the program's own
 }
 
 // close gives back what was opened.

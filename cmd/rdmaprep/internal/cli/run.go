@@ -23,18 +23,25 @@ func (a *app) runCommand() *cobra.Command {
 	var seed uint64
 	var profile, device string
 	var pcap pcapFlags
+	var two twoHosts
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Run a script and print its transcript; - reads standard input",
 		Long: "Run a script on the software model, or with --device on a real RDMA device, and print its\n" +
 			"transcript. The exit status is 1 if an expect fails. --trace adds every packet, state change\n" +
-			"and timer of the model with its time.",
+			"and timer of the model with its time.\n\n" +
+			"With --role and --peer the script runs on two hosts with a device each: give the same file to\n" +
+			"both, to one with the script's first node as its role (it drives the run), to the other with its\n" +
+			"second.",
 		Args: oneArg("name the script to run, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
 				return err
 			}
 			if err := pcap.check(cmd); err != nil {
+				return err
+			}
+			if err := two.check(cmd); err != nil {
 				return err
 			}
 			src, err := a.readScript(args[0])
@@ -49,6 +56,9 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if two.asked() {
+				return a.runTwoHosts(cmd.Context(), sc, &two, device, asJSON)
+			}
 			if device != "" {
 				if err := onDevice(cmd, sc, "profile", "seed", "trace", "pcap"); err != nil {
 					return err
@@ -62,6 +72,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	pcap.add(cmd)
+	two.add(cmd)
 	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&device, "device", "", deviceUsage)

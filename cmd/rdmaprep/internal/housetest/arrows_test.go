@@ -81,6 +81,7 @@ var arrows = map[string][]string{
 	"sim/script": {"sim/verbs"},
 	"sim/model":  {"sim", "sim/verbs", "sim/wire"},
 	"sim/ibv":    {"sim/verbs"},
+	"sim/peer":   {"sim/verbs"},
 }
 
 // onlyInTests are packages that no shipped package may import, whatever its
