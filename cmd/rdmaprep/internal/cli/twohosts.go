@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -212,7 +213,7 @@ func (s *side) serve(ctx context.Context) error {
 		if l.Node != "" && l.Node != s.role {
 			return
 		}
-		lines = append(lines, l.Text)
+		lines = append(lines, strings.TrimPrefix(l.Text, l.Node+": ")) // as the driving side's JSON has them
 		if !s.json {
 			s.app.printf("%s\n", l.Text)
 		}
