@@ -195,7 +195,7 @@ func TestLost(t *testing.T) {
 		t.Errorf("the error says %q", text)
 	}
 	sent := p.sent
-	if _, again := r.QueryDevice(); again != err || p.sent != sent {
+	if _, again := r.QueryDevice(); !errors.Is(again, err) || p.sent != sent {
 		t.Errorf("the next call says %v after %d more datagrams", again, p.sent-sent)
 	}
 	_, err = Dial(context.Background(), Options{Conn: p, Clock: p.clock, Peer: "192.0.2.7:47911", Node: "b", Hello: Hello{Role: "a"}})
