@@ -17,6 +17,32 @@ type T struct {
 	bench   verbs.Bench
 	profile string
 	source  string
+	made    []madeQP
+}
+
+type madeQP struct {
+	dev verbs.Device
+	qp  verbs.QP
+}
+
+// leave makes a shared Bench quiet for the next case: the case's queue pairs go
+// (but those that may not, under a window), and its events are taken.
+func (t *T) leave() {
+	for _, node := range t.bench.Nodes() {
+		for d := t.dev(node); ; {
+			ev, ok, err := d.GetAsyncEvent()
+			if err != nil {
+				t.Fatalf("get_async_event: %v", err)
+			}
+			if !ok {
+				break
+			}
+			t.ok("ack_async_event", d.AckAsyncEvent(ev))
+		}
+	}
+	for _, m := range t.made {
+		_ = m.dev.DestroyQP(m.qp) // the case may have done it, or a window forbids it
+	}
 }
 
 // waitLimit is device time; a wait that comes to nothing ends much earlier, when

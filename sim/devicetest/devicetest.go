@@ -12,6 +12,7 @@
 package devicetest
 
 import (
+	"strings"
 	"testing"
 
 	"rdmaprep/sim/verbs"
@@ -39,30 +40,65 @@ func Cases() []Case {
 	return all
 }
 
-// Run runs every case on a fresh Bench of two nodes, a and b, which open makes,
-// and returns how many ran. A case ends with the Bench closed without an error.
+// Run runs every case and returns how many ran. open makes a Bench of two nodes,
+// a and b. On the model each case has a fresh one; a live Bench, which is dear to
+// open, is shared by up to perBench cases, each of which makes its own objects.
+// A Bench closes without an error.
 func Run(t *testing.T, open func(t *testing.T) verbs.Bench) int {
 	t.Helper()
-	ran, skipped := 0, 0
-	profile := ""
+	r := runner{open: open}
 	for _, c := range Cases() {
-		t.Run(c.Name, func(t *testing.T) {
-			b := open(t)
-			profile = b.Profile()
-			ct := &T{T: t, bench: b, profile: profile, source: c.Source}
-			defer func() {
-				if err := b.Close(); err != nil {
-					t.Errorf("close of the Bench: %v", err)
-				}
-				if t.Skipped() {
-					skipped++
-				} else {
-					ran++
-				}
-			}()
-			c.Run(ct)
-		})
+		t.Run(c.Name, func(t *testing.T) { r.run(t, c) })
 	}
-	t.Logf("profile %s: %d cases ran, %d do not apply to it", profile, ran, skipped)
-	return ran
+	r.close(t)
+	t.Logf("profile %s: %d cases ran, %d do not apply to it", r.profile, r.ran, r.skipped)
+	return r.ran
+}
+
+// perBench bounds what earlier cases may leave behind on a shared Bench.
+const perBench = 60
+
+type runner struct {
+	open         func(t *testing.T) verbs.Bench
+	bench        verbs.Bench
+	used         int // cases on bench
+	profile      string
+	ran, skipped int
+}
+
+func (r *runner) run(t *testing.T, c Case) {
+	alone := strings.HasPrefix(c.Name, "close/") || strings.HasPrefix(c.Name, "counter/")
+	if alone || r.used >= perBench {
+		r.close(t)
+	}
+	if r.bench == nil {
+		r.bench = r.open(t)
+		r.profile = r.bench.Profile()
+	}
+	r.used++
+	ct := &T{T: t, bench: r.bench, profile: r.profile, source: c.Source}
+	defer func() {
+		if t.Skipped() {
+			r.skipped++
+		} else {
+			r.ran++
+		}
+		if alone || t.Failed() || !r.bench.Live() {
+			r.close(t)
+		} else {
+			ct.leave()
+		}
+	}()
+	c.Run(ct)
+}
+
+func (r *runner) close(t *testing.T) {
+	t.Helper()
+	if r.bench == nil {
+		return
+	}
+	if err := r.bench.Close(); err != nil {
+		t.Errorf("close of the Bench: %v", err)
+	}
+	r.bench, r.used = nil, 0
 }

@@ -172,6 +172,13 @@ func asyncCases() []Case {
 			t.returns("ack_async_event again", s.dev.AckAsyncEvent(ev), "EINVAL")
 			t.returns("destroy_qp", s.dev.DestroyQP(s.qp.QP), "ok")
 		}},
+		{"async/dead-qp", "core/uverbs_main.c ib_uverbs_release_uevent: the events of a destroyed QP go with it", func(t *T) {
+			s, _ := t.one(verbs.RC, verbs.RTS)
+			t.ok("modify_qp", s.dev.ModifyQP(s.qp.QP, verbs.QPAttr{State: verbs.SQD, EnSQDAsyncNotify: true}, verbs.MaskState|verbs.MaskEnSQDAsyncNotify))
+			t.quiet()
+			t.returns("destroy_qp", s.dev.DestroyQP(s.qp.QP), "ok")
+			t.is("events", t.asyncs(s, 0), "")
+		}},
 		{"async/sq-drained", "ibv_modify_qp(3) en_sqd_async_notify", func(t *T) {
 			s, _ := t.one(verbs.RC, verbs.RTS)
 			t.ok("modify_qp", s.dev.ModifyQP(s.qp.QP, verbs.QPAttr{State: verbs.SQD, EnSQDAsyncNotify: true}, verbs.MaskState|verbs.MaskEnSQDAsyncNotify))
@@ -266,6 +273,12 @@ func closeCases() []Case {
 			t.returns("close again", d.Close(), "ok")
 			t.returns("close of the Bench", t.bench.Close(), "ok")
 		}},
+		{"close/bench", "verbs.Bench.Close closes the nodes", func(t *T) {
+			d := t.dev("b")
+			t.ok("close", t.bench.Close())
+			_, err := d.AllocPD()
+			t.returns("alloc_pd", err, "ENODEV")
+		}},
 		{"close/with-everything", source, func(t *T) {
 			a, b := t.pair(verbs.RC)
 			t.pair(verbs.UD)
@@ -295,6 +308,8 @@ func closeCases() []Case {
 			t.returns("query_gid", err, "ENODEV")
 			_, _, err = s.dev.GetAsyncEvent()
 			t.returns("get_async_event", err, "ENODEV")
+			_, err = s.dev.Counters()
+			t.returns("counters", err, "ENODEV")
 			_, err = s.dev.RegMR(s.pd, s.buf, 8, 0)
 			t.returns("reg_mr", err, "EINVAL")
 			_, err = s.dev.PollCQ(s.sendCQ, make([]verbs.WC, 1))

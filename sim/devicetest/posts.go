@@ -210,35 +210,35 @@ func queueCases() []Case {
 	for _, typ := range qpTypes {
 		all = append(all, Case{"queue/recv-full-" + typ.String(), full, func(t *T) {
 			s, _ := t.one(typ, verbs.INIT)
-			n, err := s.dev.PostRecv(s.qp.QP, make([]verbs.RecvWR, s.qp.Cap.MaxRecvWR+3))
+			n, err := s.dev.PostRecv(s.qp.QP, make([]verbs.RecvWR, t.capacity(s).MaxRecvWR+3))
 			t.returns("post_recv", err, "ENOMEM")
-			t.is("posted", n, s.qp.Cap.MaxRecvWR)
+			t.is("posted", n, t.capacity(s).MaxRecvWR)
 			n, err = s.dev.PostRecv(s.qp.QP, make([]verbs.RecvWR, 1))
 			t.returns("post_recv", err, "ENOMEM")
 			t.is("posted", n, 0)
 			t.move(s, verbs.RESET)
 			t.raise(s, defaultSetup(), verbs.INIT)
-			_, err = s.dev.PostRecv(s.qp.QP, make([]verbs.RecvWR, s.qp.Cap.MaxRecvWR))
+			_, err = s.dev.PostRecv(s.qp.QP, make([]verbs.RecvWR, t.capacity(s).MaxRecvWR))
 			t.returns("post_recv after RESET", err, "ok")
 		}})
 	}
 	return append(all, []Case{
 		{"queue/send-full-list", full, func(t *T) {
 			a, _ := t.pair(verbs.RC)
-			list := make([]verbs.SendWR, a.qp.Cap.MaxSendWR+3)
+			list := make([]verbs.SendWR, t.capacity(a).MaxSendWR+3)
 			for i := range list {
 				list[i] = a.wr(uint64(i), verbs.WRRDMAWrite, 8)
 			}
 			n, err := a.dev.PostSend(a.qp.QP, list)
 			t.returns("post_send", err, "ENOMEM")
-			t.is("posted", n, a.qp.Cap.MaxSendWR)
+			t.is("posted", n, t.capacity(a).MaxSendWR)
 			t.quiet()
 			wc := make([]verbs.WC, 64)
-			t.is("completions", must[int](t, "poll_cq")(a.dev.PollCQ(a.sendCQ, wc)), a.qp.Cap.MaxSendWR)
+			t.is("completions", must[int](t, "poll_cq")(a.dev.PollCQ(a.sendCQ, wc)), t.capacity(a).MaxSendWR)
 		}},
 		{"queue/send-full-sqd", full, func(t *T) {
 			s, _ := t.one(verbs.RC, verbs.SQD)
-			for i := range s.qp.Cap.MaxSendWR {
+			for i := range t.capacity(s).MaxSendWR {
 				t.send(s, s.wr(uint64(i), verbs.WRSend, 8))
 			}
 			n, err := s.dev.PostSend(s.qp.QP, []verbs.SendWR{s.wr(99, verbs.WRSend, 8)})
@@ -247,7 +247,7 @@ func queueCases() []Case {
 		}},
 		{"queue/send-slots", "rxe_comp.c advance_queue; mlx5 frees a slot when a completion is polled", func(t *T) {
 			a, _ := t.pair(verbs.RC)
-			for i := range a.qp.Cap.MaxSendWR {
+			for i := range t.capacity(a).MaxSendWR {
 				w := a.wr(uint64(i), verbs.WRRDMAWrite, 8)
 				w.Flags = 0
 				t.send(a, w)
@@ -259,7 +259,7 @@ func queueCases() []Case {
 		{"queue/send-poll-frees", "ibv_post_send(3)", func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			for range 3 {
-				n := a.qp.Cap.MaxSendWR
+				n := t.capacity(a).MaxSendWR
 				for i := range n {
 					w := a.wr(uint64(i), verbs.WRRDMAWrite, 8)
 					if i < n-1 {

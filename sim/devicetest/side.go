@@ -79,6 +79,7 @@ func (t *T) addQP(s *side, typ verbs.QPType, o setup) {
 	s.qp = must[verbs.QPInfo](t, "create_qp")(s.dev.CreateQP(s.pd, verbs.QPInitAttr{
 		Type: typ, SendCQ: s.sendCQ, RecvCQ: s.recvCQ, SRQ: o.srq, Cap: o.cap, SQSigAll: o.sigAll,
 	}))
+	t.made = append(t.made, madeQP{s.dev, s.qp.QP})
 }
 
 // attrs is what the modify to each state sets: the values, and the attributes
@@ -191,6 +192,12 @@ func (t *T) one(typ verbs.QPType, to verbs.QPState, change ...func(*setup)) (*si
 	t.addQP(s, typ, o)
 	t.raise(s, o, to)
 	return s, o
+}
+
+// capacity is what the queues hold, as query_qp tells it.
+func (t *T) capacity(s *side) verbs.QPCap {
+	t.Helper()
+	return must[verbs.QPAttr](t, "query_qp")(s.dev.QueryQP(s.qp.QP)).Cap
 }
 
 func (s *side) sge(off, length int) []verbs.SGE {

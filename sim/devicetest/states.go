@@ -201,7 +201,7 @@ func rangeCases() []Case {
 	return []Case{
 		one("port-0", core, "EINVAL", verbs.INIT, func(a *verbs.QPAttr) { a.Port = 0 }),
 		one("port-2", core, "EINVAL", verbs.INIT, func(a *verbs.QPAttr) { a.Port = 2 }),
-		one("pkey-index", "rule pkey", "pkey_index out of range", verbs.INIT, func(a *verbs.QPAttr) { a.PKeyIndex = 1 }),
+		one("pkey-index", chk, "pkey_index out of range", verbs.INIT, func(a *verbs.QPAttr) { a.PKeyIndex = 1 }),
 		one("path-mtu-0", chk, "path_mtu 0", verbs.RTR, func(a *verbs.QPAttr) { a.PathMTU = 0 }),
 		one("path-mtu-6", chk, "EINVAL", verbs.RTR, func(a *verbs.QPAttr) { a.PathMTU = 6 }),
 		one("path-mtu-4096", chk, "ok", verbs.RTR, func(a *verbs.QPAttr) { a.PathMTU = verbs.MTU4096 }),
@@ -318,7 +318,7 @@ func (t *T) queried(typ verbs.QPType, to verbs.QPState) {
 	t.is("state", a.State, to)
 	t.is("port_num", a.Port, 1)
 	t.is("pkey_index", a.PKeyIndex, 0)
-	t.is("cap", a.Cap, s.qp.Cap)
+	t.is("max_recv_sge", a.Cap.MaxRecvSGE, s.qp.Cap.MaxRecvSGE)
 	if typ == verbs.UD {
 		t.is("qkey", a.QKey, udQKey)
 	} else {

@@ -143,10 +143,28 @@ func (q *qp) checkPost(wr *verbs.SendWR) (syscall.Errno, string) {
 	if q.typ == verbs.UD && (wr.Opcode == verbs.WRSend || wr.Opcode == verbs.WRSendWithImm) && wr.AH == 0 {
 		return syscall.EINVAL, "a UD send needs an address handle (rxe's library would crash here)"
 	}
+	if q.typ == verbs.UD && wr.AH != 0 && q.node.ahs.get(uint32(wr.AH)) == nil {
+		return syscall.EINVAL, "no such address handle"
+	}
 	if wr.Opcode == verbs.WRBindMW {
-		if w := q.node.mws.get(uint32(wr.MW)); w == nil {
-			return syscall.EINVAL, "no such memory window"
-		}
+		return q.checkBindPost(wr)
+	}
+	return 0, ""
+}
+
+// checkBindPost is what rdma-core's providers refuse of a BIND_MW
+// (providers/rxe/rxe.c validate_send_wr). A region that was deregistered may
+// still be named: the bind fails then.
+func (q *qp) checkBindPost(wr *verbs.SendWR) (syscall.Errno, string) {
+	switch {
+	case q.node.mws.get(uint32(wr.MW)) == nil:
+		return syscall.EINVAL, "no such memory window"
+	case !q.node.mrs.known(uint32(wr.Bind.MR)) && (wr.Bind.MR != 0 || wr.Bind.Length != 0):
+		return syscall.EINVAL, "no such memory region"
+	case len(wr.SGL) > 0:
+		return syscall.EINVAL, "a BIND_MW has no SGE"
+	case q.typ == verbs.UD:
+		return syscall.EINVAL, "a UD queue pair binds no window"
 	}
 	return 0, ""
 }

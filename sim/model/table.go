@@ -22,6 +22,9 @@ func (t *table[T]) get(handle uint32) *T {
 	return t.rows[handle-1]
 }
 
+// known tells whether a handle was ever given out.
+func (t *table[T]) known(handle uint32) bool { return handle-1 < uint32(len(t.rows)) }
+
 // clear removes everything; what was given out stays given out.
 func (t *table[T]) clear() {
 	clear(t.rows)
