@@ -29,11 +29,13 @@ type Case struct {
 func Cases() []Case {
 	var all []Case
 	for _, group := range [][]Case{
-		memoryCases(), queryCases(), pdCases(), mrCases(), mwCases(), ahCases(), channelCases(), cqCases(), srqCases(),
-		qpCases(), capacityCases(), stateCases(), maskCases(), rangeCases(), attrCases(),
-		postStateCases(), postCases(), queueCases(),
-		reliableCases(), unreliableCases(), datagramCases(), atomicCases(), windowCases(), sizeCases(),
-		statusCases(), flushCases(), notifyCases(), asyncCases(), counterCases(), closeCases(),
+		memoryCases(), queryCases(), pdCases(), mrCases(), regionCases(), reregCases(), mwCases(), bindCases(), ahCases(),
+		channelCases(), cqCases(), cqContentCases(), srqCases(), srqModifyCases(), srqUseCases(), qpCases(), capacityCases(),
+		stateCases(), maskCases(), rangeCases(), attrCases(), attrRuleCases(),
+		postStateCases(), postCases(), postRuleCases(), postFlagCases(), queueCases(),
+		reliableCases(), unreliableCases(), datagramCases(), datagramEdgeCases(), atomicCases(), sizeCases(),
+		windowCases(), windowTwoCases(), statusCases(), flushCases(), flushOrderCases(), discardCases(),
+		notifyCases(), notifyEventCases(), asyncCases(), asyncResponderCases(), counterCases(), closeCases(),
 	} {
 		all = append(all, group...)
 	}

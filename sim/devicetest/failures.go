@@ -6,12 +6,13 @@ import (
 	"rdmaprep/sim/verbs"
 )
 
+const windowSource = "ibv_bind_mw(3), ibv_post_send(3); rdma-unit-test MwGeneralTest, MwType1Test, MwType2Test"
+
 // windowCases are memory windows at work. A free window of type 2 is never
 // invalidated, and none is bound when its queue pair goes.
 func windowCases() []Case {
-	const source = "ibv_bind_mw(3), ibv_post_send(3); rdma-unit-test MwGeneralTest, MwType1Test, MwType2Test"
 	return []Case{
-		{"window/type-1", source, func(t *T) {
+		{"window/type-1", windowSource, func(t *T) {
 			a, b := t.pair(verbs.RC)
 			mw := must[verbs.MWInfo](t, "alloc_mw")(b.dev.AllocMW(b.pd, verbs.MWType1))
 			bind := verbs.MWBind{MR: b.mr.MR, Addr: b.mr.Addr + remoteOff, Length: 64, Access: verbs.AccessRemoteRead | verbs.AccessRemoteWrite}
@@ -32,7 +33,7 @@ func windowCases() []Case {
 			t.send(a, w)
 			t.sent(a, "2 REM_ACCESS_ERR")
 		}},
-		{"window/type-1-unbind", source, func(t *T) {
+		{"window/type-1-unbind", windowSource, func(t *T) {
 			a, b := t.pair(verbs.RC)
 			mw := must[verbs.MWInfo](t, "alloc_mw")(b.dev.AllocMW(b.pd, verbs.MWType1))
 			bind := verbs.MWBind{MR: b.mr.MR, Addr: b.mr.Addr + remoteOff, Length: 64, Access: verbs.AccessRemoteRead}
@@ -46,7 +47,12 @@ func windowCases() []Case {
 			t.send(a, r)
 			t.sent(a, "1 REM_ACCESS_ERR")
 		}},
-		{"window/type-2", source, func(t *T) {
+	}
+}
+
+func windowTwoCases() []Case {
+	return []Case{
+		{"window/type-2", windowSource, func(t *T) {
 			a, b := t.pair(verbs.RC)
 			mw, key := t.bind2(b, verbs.AccessRemoteRead, "SUCCESS BIND_MW")
 			t.store(b, remoteOff, pattern(2, 64))
@@ -61,7 +67,7 @@ func windowCases() []Case {
 			t.sent(a, "1 REM_ACCESS_ERR")
 			t.returns("dealloc_mw", b.dev.DeallocMW(mw), "ok")
 		}},
-		{"window/type-2-remote-invalidate", source, func(t *T) {
+		{"window/type-2-remote-invalidate", windowSource, func(t *T) {
 			a, b := t.pair(verbs.RC)
 			mw, key := t.bind2(b, verbs.AccessRemoteRead, "SUCCESS BIND_MW")
 			t.recv(b, 5, 64)
@@ -78,7 +84,7 @@ func windowCases() []Case {
 			t.sent(a, "2 REM_ACCESS_ERR")
 			t.returns("dealloc_mw", b.dev.DeallocMW(mw), "ok")
 		}},
-		{"window/no-right", source, func(t *T) {
+		{"window/no-right", windowSource, func(t *T) {
 			a, b := t.pair(verbs.RC)
 			mw, key := t.bind2(b, verbs.AccessRemoteRead, "SUCCESS BIND_MW")
 			w := a.wr(1, verbs.WRRDMAWrite, 8)
@@ -87,13 +93,13 @@ func windowCases() []Case {
 			t.sent(a, "1 REM_ACCESS_ERR")
 			t.returns("dealloc_mw", b.dev.DeallocMW(mw), "ok")
 		}},
-		{"window/region-without-mw-bind", source, func(t *T) {
+		{"window/region-without-mw-bind", windowSource, func(t *T) {
 			_, b := t.pair(verbs.RC, func(o *setup) { o.access &^= verbs.AccessMWBind })
 			mw, _ := t.bind2(b, verbs.AccessRemoteRead, "MW_BIND_ERR")
 			t.state(b, verbs.ERR)
 			t.returns("dealloc_mw", b.dev.DeallocMW(mw), "ok")
 		}},
-		{"window/writable-over-read-only", source, func(t *T) {
+		{"window/writable-over-read-only", windowSource, func(t *T) {
 			_, b := t.pair(verbs.RC, func(o *setup) { o.access = verbs.AccessRemoteRead | verbs.AccessMWBind })
 			mw, _ := t.bind2(b, verbs.AccessRemoteWrite, "MW_BIND_ERR")
 			t.returns("dealloc_mw", b.dev.DeallocMW(mw), "ok")
@@ -223,10 +229,27 @@ func (t *T) status(word string) string {
 	return word
 }
 
+const flushSource = "IBTA 10.3.1: in ERR requests are flushed in order; ibv_modify_qp(3)"
+
 func flushCases() []Case {
-	const source = "IBTA 10.3.1: in ERR requests are flushed in order; ibv_modify_qp(3)"
-	all := []Case{
-		{"flush/after-error", source, func(t *T) {
+	var all []Case
+	for _, typ := range qpTypes {
+		all = append(all, Case{"flush/recvs-" + typ.String(), flushSource, func(t *T) {
+			a, _ := t.pair(typ)
+			for i := range uint64(3) {
+				t.recv(a, i, 64)
+			}
+			t.move(a, verbs.ERR)
+			t.received(a, "0 WR_FLUSH_ERR", "1 WR_FLUSH_ERR", "2 WR_FLUSH_ERR")
+			t.sent(a)
+		}})
+	}
+	return all
+}
+
+func flushOrderCases() []Case {
+	return []Case{
+		{"flush/after-error", flushSource, func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			bad := a.wr(1, verbs.WRRDMAWrite, 8)
 			bad.RKey ^= 0xff
@@ -243,7 +266,7 @@ func flushCases() []Case {
 			t.send(a, bad)
 			t.sent(a, "1 REM_ACCESS_ERR")
 		}},
-		{"flush/posted-in-err", source, func(t *T) {
+		{"flush/posted-in-err", flushSource, func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			t.move(a, verbs.ERR)
 			w := a.wr(1, verbs.WRSend, 8)
@@ -251,7 +274,7 @@ func flushCases() []Case {
 			t.send(a, w)
 			t.sent(a, "1 WR_FLUSH_ERR")
 		}},
-		{"flush/recv-posted-in-err", source, func(t *T) {
+		{"flush/recv-posted-in-err", flushSource, func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			t.move(a, verbs.ERR)
 			t.quiet()
@@ -262,6 +285,11 @@ func flushCases() []Case {
 			}
 			t.received(a, "1 WR_FLUSH_ERR")
 		}},
+	}
+}
+
+func discardCases() []Case {
+	return []Case{
 		{"flush/reset-discards", "ibv_modify_qp(3): RESET discards what is queued, without completions", func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			t.move(a, verbs.SQD)
@@ -282,7 +310,7 @@ func flushCases() []Case {
 			t.ok("destroy_qp", a.dev.DestroyQP(a.qp.QP))
 			t.received(a)
 		}},
-		{"flush/sqd-to-err", source, func(t *T) {
+		{"flush/sqd-to-err", flushSource, func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			t.move(a, verbs.SQD)
 			t.quiet()
@@ -297,16 +325,4 @@ func flushCases() []Case {
 			t.state(b, verbs.RTS)
 		}},
 	}
-	for _, typ := range qpTypes {
-		all = append(all, Case{"flush/recvs-" + typ.String(), source, func(t *T) {
-			a, _ := t.pair(typ)
-			for i := range uint64(3) {
-				t.recv(a, i, 64)
-			}
-			t.move(a, verbs.ERR)
-			t.received(a, "0 WR_FLUSH_ERR", "1 WR_FLUSH_ERR", "2 WR_FLUSH_ERR")
-			t.sent(a)
-		}})
-	}
-	return all
 }

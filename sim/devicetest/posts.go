@@ -98,7 +98,11 @@ func postCases() []Case {
 			}
 		}})
 	}
-	return append(all, []Case{
+	return all
+}
+
+func postRuleCases() []Case {
+	return []Case{
 		{"post/recv-too-many-sge", "ibv_post_recv(3): EINVAL, bad_wr", func(t *T) {
 			s, _ := t.one(verbs.RC, verbs.INIT)
 			n, err := s.dev.PostRecv(s.qp.QP, []verbs.RecvWR{{ID: 1}, {ID: 2, SGL: make([]verbs.SGE, s.qp.Cap.MaxRecvSGE+1)}, {ID: 3}})
@@ -146,6 +150,11 @@ func postCases() []Case {
 			t.received(b, "5 SUCCESS RECV len=64")
 			t.sent(a, "1 SUCCESS SEND len=64")
 		}},
+	}
+}
+
+func postFlagCases() []Case {
+	return []Case{
 		{"post/inline-reuse", "ibv_post_send(3): an inline buffer is the program's again at once", func(t *T) {
 			a, b := t.pair(verbs.RC)
 			t.move(a, verbs.SQD)
@@ -200,7 +209,7 @@ func postCases() []Case {
 			t.sent(a, "1 SUCCESS RDMA_READ len=64", "2 SUCCESS RDMA_WRITE len=64")
 			t.holds(b, remoteOff+1024, pattern(3, 64))
 		}},
-	}...)
+	}
 }
 
 // queueCases fill queues.

@@ -6,29 +6,17 @@ import (
 	"rdmaprep/sim/verbs"
 )
 
+const (
+	srqInit = "ibv_create_srq(3); rxe_srq.c rxe_srq_chk_init"
+	srqAttr = "ibv_modify_srq(3); rxe_srq.c rxe_srq_chk_attr"
+)
+
 func srqCases() []Case {
-	const init = "ibv_create_srq(3); rxe_srq.c rxe_srq_chk_init"
-	const attr = "ibv_modify_srq(3); rxe_srq.c rxe_srq_chk_attr"
 	create := func(name, want string, a verbs.SRQAttr) Case {
-		return Case{"srq/" + name, init, func(t *T) {
+		return Case{"srq/" + name, srqInit, func(t *T) {
 			s := t.base("a", defaultSetup())
 			_, err := s.dev.CreateSRQ(s.pd, a)
 			t.returns("create_srq", err, want)
-		}}
-	}
-	modify := func(name, want string, a verbs.SRQAttr, mask verbs.SRQAttrMask) Case {
-		return Case{"srq/modify-" + name, attr, func(t *T) {
-			s := t.base("a", defaultSetup())
-			srq := t.srq(s, 16)
-			t.ok("modify_srq", s.dev.ModifySRQ(srq, verbs.SRQAttr{Limit: 3}, verbs.MaskSRQLimit))
-			for i := range uint64(6) {
-				t.postSRQ(s, srq, i)
-			}
-			if _, known := differences[want]; known {
-				want = t.rule(want)
-			}
-			t.returns("modify_srq", s.dev.ModifySRQ(srq, a, mask), want)
-			t.is("limit", t.srqAttr(s, srq).Limit, map[bool]int{true: a.Limit, false: 3}[want == "ok" && mask&verbs.MaskSRQLimit != 0])
 		}}
 	}
 	return []Case{
@@ -76,17 +64,12 @@ func srqCases() []Case {
 			info := must[verbs.SRQInfo](t, "create_srq")(s.dev.CreateSRQ(s.pd, verbs.SRQAttr{MaxWR: 8, MaxSGE: 1, Limit: 2}))
 			t.is("limit", t.srqAttr(s, info.SRQ).Limit, t.rule("srq_limit given to create"))
 		}},
-		modify("limit", "ok", verbs.SRQAttr{Limit: 5}, verbs.MaskSRQLimit),
-		modify("limit-off", "ok", verbs.SRQAttr{}, verbs.MaskSRQLimit),
-		modify("limit-too-high", "EINVAL", verbs.SRQAttr{Limit: 1000}, verbs.MaskSRQLimit),
-		modify("size", "ok", verbs.SRQAttr{MaxWR: 100}, verbs.MaskSRQMaxWR),
-		modify("size-0", "EINVAL", verbs.SRQAttr{MaxWR: 0}, verbs.MaskSRQMaxWR),
-		modify("size-too-high", "EINVAL", verbs.SRQAttr{MaxWR: 1<<20 + 1}, verbs.MaskSRQMaxWR),
-		modify("size-below-content", "EINVAL", verbs.SRQAttr{MaxWR: 3}, verbs.MaskSRQMaxWR),
-		modify("size-rounded-to-content", "srq resized to what is rounded up to hold it", verbs.SRQAttr{MaxWR: 4}, verbs.MaskSRQMaxWR),
-		modify("size-below-limit", "EINVAL", verbs.SRQAttr{MaxWR: 2}, verbs.MaskSRQMaxWR),
-		modify("nothing", "ok", verbs.SRQAttr{MaxWR: 1 << 30, Limit: 1 << 30}, 0),
-		{"srq/grows", attr, func(t *T) {
+	}
+}
+
+func srqUseCases() []Case {
+	return []Case{
+		{"srq/grows", srqAttr, func(t *T) {
 			s := t.base("a", defaultSetup())
 			srq := t.srq(s, 4)
 			t.ok("modify_srq", s.dev.ModifySRQ(srq, verbs.SRQAttr{MaxWR: 20}, verbs.MaskSRQMaxWR))
@@ -137,6 +120,36 @@ func srqCases() []Case {
 			_, err := b.dev.PostRecv(b.qp.QP, []verbs.RecvWR{{ID: 1}})
 			t.returns("post_recv on a QP with an SRQ", err, "EINVAL")
 		}},
+	}
+}
+
+func srqModifyCases() []Case {
+	modify := func(name, want string, a verbs.SRQAttr, mask verbs.SRQAttrMask) Case {
+		return Case{"srq/modify-" + name, srqAttr, func(t *T) {
+			s := t.base("a", defaultSetup())
+			srq := t.srq(s, 16)
+			t.ok("modify_srq", s.dev.ModifySRQ(srq, verbs.SRQAttr{Limit: 3}, verbs.MaskSRQLimit))
+			for i := range uint64(6) {
+				t.postSRQ(s, srq, i)
+			}
+			if _, known := differences[want]; known {
+				want = t.rule(want)
+			}
+			t.returns("modify_srq", s.dev.ModifySRQ(srq, a, mask), want)
+			t.is("limit", t.srqAttr(s, srq).Limit, map[bool]int{true: a.Limit, false: 3}[want == "ok" && mask&verbs.MaskSRQLimit != 0])
+		}}
+	}
+	return []Case{
+		modify("limit", "ok", verbs.SRQAttr{Limit: 5}, verbs.MaskSRQLimit),
+		modify("limit-off", "ok", verbs.SRQAttr{}, verbs.MaskSRQLimit),
+		modify("limit-too-high", "EINVAL", verbs.SRQAttr{Limit: 1000}, verbs.MaskSRQLimit),
+		modify("size", "ok", verbs.SRQAttr{MaxWR: 100}, verbs.MaskSRQMaxWR),
+		modify("size-0", "EINVAL", verbs.SRQAttr{MaxWR: 0}, verbs.MaskSRQMaxWR),
+		modify("size-too-high", "EINVAL", verbs.SRQAttr{MaxWR: 1<<20 + 1}, verbs.MaskSRQMaxWR),
+		modify("size-below-content", "EINVAL", verbs.SRQAttr{MaxWR: 3}, verbs.MaskSRQMaxWR),
+		modify("size-rounded-to-content", "srq resized to what is rounded up to hold it", verbs.SRQAttr{MaxWR: 4}, verbs.MaskSRQMaxWR),
+		modify("size-below-limit", "EINVAL", verbs.SRQAttr{MaxWR: 2}, verbs.MaskSRQMaxWR),
+		modify("nothing", "ok", verbs.SRQAttr{MaxWR: 1 << 30, Limit: 1 << 30}, 0),
 	}
 }
 

@@ -14,7 +14,7 @@ func mrCases() []Case {
 			t.returns("reg_mr", err, want)
 		}}
 	}
-	return append([]Case{
+	return []Case{
 		access("none", 0, "ok"),
 		access("local-write", verbs.AccessLocalWrite, "ok"),
 		access("remote-read", verbs.AccessRemoteRead, "ok"),
@@ -27,7 +27,12 @@ func mrCases() []Case {
 		access("unknown", 1<<12|verbs.AccessLocalWrite, "EINVAL"),
 		access("relaxed-ordering", verbs.AccessRelaxedOrdering|verbs.AccessLocalWrite, "ok"),
 		access("optional-unknown", 1<<27|verbs.AccessLocalWrite, "ok"),
-		Case{"mr/life", fromDestroy, func(t *T) {
+	}
+}
+
+func regionCases() []Case {
+	return []Case{
+		{"mr/life", fromDestroy, func(t *T) {
 			s := t.base("a", defaultSetup())
 			t.is("address", s.mr.Addr, s.buf)
 			t.is("length", s.mr.Length, bufferBytes)
@@ -38,17 +43,17 @@ func mrCases() []Case {
 			t.returns("dereg_mr again", s.dev.DeregMR(s.mr.MR), "ENOENT")
 			t.returns("dereg_mr of 0", s.dev.DeregMR(0), "ENOENT")
 		}},
-		Case{"mr/no-pd", fromCreate, func(t *T) {
+		{"mr/no-pd", fromCreate, func(t *T) {
 			s := t.base("a", defaultSetup())
 			_, err := s.dev.RegMR(nobody, s.buf, 64, 0)
 			t.returns("reg_mr", err, "EINVAL")
 		}},
-		Case{"mr/empty", "ibv_reg_mr(3); core/umem.c ib_umem_get", func(t *T) {
+		{"mr/empty", "ibv_reg_mr(3); core/umem.c ib_umem_get", func(t *T) {
 			s := t.base("a", defaultSetup())
 			_, err := s.dev.RegMR(s.pd, s.buf, 0, verbs.AccessLocalWrite)
 			t.returns("reg_mr of no bytes", err, t.rule("reg_mr of no bytes"))
 		}},
-		Case{"mr/unmapped", "core/umem.c: pin_user_pages_fast fails with EFAULT", func(t *T) {
+		{"mr/unmapped", "core/umem.c: pin_user_pages_fast fails with EFAULT", func(t *T) {
 			s := t.base("a", defaultSetup())
 			_, err := s.dev.RegMR(s.pd, s.buf, bufferBytes+1, verbs.AccessLocalWrite)
 			t.returns("reg_mr past the end", err, "EFAULT")
@@ -57,19 +62,19 @@ func mrCases() []Case {
 			_, err = s.dev.RegMR(s.pd, s.buf, 64, verbs.AccessLocalWrite)
 			t.returns("reg_mr of freed memory", err, "EFAULT")
 		}},
-		Case{"mr/wraps", "core/umem.c ib_umem_get: address and length must not wrap", func(t *T) {
+		{"mr/wraps", "core/umem.c ib_umem_get: address and length must not wrap", func(t *T) {
 			s := t.base("a", defaultSetup())
 			_, err := s.dev.RegMR(s.pd, ^uint64(0)-10, 4096, verbs.AccessLocalWrite)
 			t.returns("reg_mr", err, "EINVAL")
 		}},
-		Case{"mr/overlap", "ibv_reg_mr(3): a buffer may be registered more than once", func(t *T) {
+		{"mr/overlap", "ibv_reg_mr(3): a buffer may be registered more than once", func(t *T) {
 			s := t.base("a", defaultSetup())
 			other := must[verbs.MRInfo](t, "reg_mr")(s.dev.RegMR(s.pd, s.buf+8, 64, verbs.AccessLocalWrite))
 			if other.LKey == s.mr.LKey || other.MR == s.mr.MR {
 				t.Error("two regions with one key")
 			}
 		}},
-		Case{"mr/local-rkey", "rxe_mr.c rxe_mr_init of Linux 6.1", func(t *T) {
+		{"mr/local-rkey", "rxe_mr.c rxe_mr_init of Linux 6.1", func(t *T) {
 			s := t.base("a", defaultSetup())
 			mr := must[verbs.MRInfo](t, "reg_mr")(s.dev.RegMR(s.pd, s.buf, 64, verbs.AccessLocalWrite))
 			t.is("the rkey of a local region is 0", mr.RKey == 0, t.rule("a local region's rkey is 0"))
@@ -77,12 +82,12 @@ func mrCases() []Case {
 				t.is("rkey", mr.RKey, mr.LKey)
 			}
 		}},
-		Case{"mr/zero-based", "ibv_reg_mr(3); rxe_mr.c rxe_mr_init_user", func(t *T) {
+		{"mr/zero-based", "ibv_reg_mr(3); rxe_mr.c rxe_mr_init_user", func(t *T) {
 			s := t.base("a", defaultSetup())
 			mr := must[verbs.MRInfo](t, "reg_mr")(s.dev.RegMR(s.pd, s.buf+16, 64, verbs.AccessLocalWrite|verbs.AccessZeroBased))
 			t.is("ZERO_BASED has an effect", mr.Addr == 0, t.rule("ZERO_BASED of a region has an effect"))
 		}},
-	}, reregCases()...)
+	}
 }
 
 // reregCases: of a refused change nothing is done. What the library refuses by
@@ -160,6 +165,11 @@ func mwCases() []Case {
 				t.returns("alloc_mw", err, "EINVAL")
 			}
 		}},
+	}
+}
+
+func bindCases() []Case {
+	return []Case{
 		{"mw/bind-refused", "ibv_bind_mw(3); rdma-core verbs.h ibv_bind_mw, providers/rxe/rxe.c rxe_bind_mw", func(t *T) {
 			a, _ := t.pair(verbs.RC)
 			one := must[verbs.MWInfo](t, "alloc_mw")(a.dev.AllocMW(a.pd, verbs.MWType1)).MW

@@ -240,7 +240,52 @@ func rangeCases() []Case {
 
 // attrCases compare query_qp with what modify_qp set.
 func attrCases() []Case {
-	all := []Case{
+	var all []Case
+	for _, typ := range qpTypes {
+		for to := verbs.INIT; to <= verbs.RTS; to++ {
+			all = append(all, Case{fmt.Sprintf("query-qp/%s-%s", typ, to), "ibv_query_qp(3)", func(t *T) { t.queried(typ, to) }})
+		}
+	}
+	return all
+}
+
+func (t *T) queried(typ verbs.QPType, to verbs.QPState) {
+	s, o := t.one(typ, to)
+	set, _ := t.attrs(s, o, to)
+	a := must[verbs.QPAttr](t, "query_qp")(s.dev.QueryQP(s.qp.QP))
+	t.is("state", a.State, to)
+	t.is("port_num", a.Port, 1)
+	t.is("pkey_index", a.PKeyIndex, 0)
+	t.is("max_recv_sge", a.Cap.MaxRecvSGE, s.qp.Cap.MaxRecvSGE)
+	if typ == verbs.UD {
+		t.is("qkey", a.QKey, udQKey)
+	} else {
+		t.is("qp_access_flags", a.Access, set.Access)
+	}
+	if to >= verbs.RTR && typ != verbs.UD {
+		t.is("path_mtu", a.PathMTU, set.PathMTU)
+		t.is("dest_qp_num", a.DestQPN, set.DestQPN)
+		t.is("rq_psn", a.RQPSN, set.RQPSN)
+		t.is("dgid", a.AV.DGID, set.AV.DGID)
+		t.is("sgid_index", a.AV.SGIDIndex, set.AV.SGIDIndex)
+		t.is("hop_limit", a.AV.HopLimit, set.AV.HopLimit)
+		t.is("is_global", !a.AV.NoGRH, true)
+	}
+	if to >= verbs.RTR && typ == verbs.RC {
+		t.is("max_dest_rd_atomic", a.MaxDestRDAtomic, 4)
+		t.is("min_rnr_timer", a.MinRNRTimer, 12)
+	}
+	if to >= verbs.RTS {
+		t.is("sq_psn", a.SQPSN, set.SQPSN)
+	}
+	if to >= verbs.RTS && typ == verbs.RC {
+		t.is("timeout, retry_cnt, rnr_retry, max_rd_atomic",
+			[]uint8{a.Timeout, a.RetryCnt, a.RNRRetry, a.MaxRDAtomic}, []uint8{14, 6, 6, 4})
+	}
+}
+
+func attrRuleCases() []Case {
+	return []Case{
 		{"query-qp/rd-atomic", "rxe_qp.c rxe_qp_from_attr", func(t *T) {
 			s, _ := t.one(verbs.RC, verbs.RTS, func(o *setup) {
 				o.attr = func(a *verbs.QPAttr) { a.MaxRDAtomic, a.MaxDestRDAtomic = 5, 5 }
@@ -302,46 +347,5 @@ func attrCases() []Case {
 			a := must[verbs.QPAttr](t, "query_qp")(s.dev.QueryQP(s.qp.QP))
 			t.is("retry_cnt, timeout", []uint8{a.RetryCnt, a.Timeout}, []uint8{2, 9})
 		}},
-	}
-	for _, typ := range qpTypes {
-		for to := verbs.INIT; to <= verbs.RTS; to++ {
-			all = append(all, Case{fmt.Sprintf("query-qp/%s-%s", typ, to), "ibv_query_qp(3)", func(t *T) { t.queried(typ, to) }})
-		}
-	}
-	return all
-}
-
-func (t *T) queried(typ verbs.QPType, to verbs.QPState) {
-	s, o := t.one(typ, to)
-	set, _ := t.attrs(s, o, to)
-	a := must[verbs.QPAttr](t, "query_qp")(s.dev.QueryQP(s.qp.QP))
-	t.is("state", a.State, to)
-	t.is("port_num", a.Port, 1)
-	t.is("pkey_index", a.PKeyIndex, 0)
-	t.is("max_recv_sge", a.Cap.MaxRecvSGE, s.qp.Cap.MaxRecvSGE)
-	if typ == verbs.UD {
-		t.is("qkey", a.QKey, udQKey)
-	} else {
-		t.is("qp_access_flags", a.Access, set.Access)
-	}
-	if to >= verbs.RTR && typ != verbs.UD {
-		t.is("path_mtu", a.PathMTU, set.PathMTU)
-		t.is("dest_qp_num", a.DestQPN, set.DestQPN)
-		t.is("rq_psn", a.RQPSN, set.RQPSN)
-		t.is("dgid", a.AV.DGID, set.AV.DGID)
-		t.is("sgid_index", a.AV.SGIDIndex, set.AV.SGIDIndex)
-		t.is("hop_limit", a.AV.HopLimit, set.AV.HopLimit)
-		t.is("is_global", !a.AV.NoGRH, true)
-	}
-	if to >= verbs.RTR && typ == verbs.RC {
-		t.is("max_dest_rd_atomic", a.MaxDestRDAtomic, 4)
-		t.is("min_rnr_timer", a.MinRNRTimer, 12)
-	}
-	if to >= verbs.RTS {
-		t.is("sq_psn", a.SQPSN, set.SQPSN)
-	}
-	if to >= verbs.RTS && typ == verbs.RC {
-		t.is("timeout, retry_cnt, rnr_retry, max_rd_atomic",
-			[]uint8{a.Timeout, a.RetryCnt, a.RNRRetry, a.MaxRDAtomic}, []uint8{14, 6, 6, 4})
 	}
 }
