@@ -35,7 +35,7 @@ func Cases() []Case {
 		postStateCases(), postCases(), postRuleCases(), postFlagCases(), queueCases(),
 		reliableCases(), unreliableCases(), datagramCases(), datagramEdgeCases(), atomicCases(), sizeCases(),
 		windowCases(), windowTwoCases(), statusCases(), flushCases(), flushOrderCases(), discardCases(),
-		notifyCases(), notifyEventCases(), asyncCases(), asyncResponderCases(), counterCases(), closeCases(),
+		notifyCases(), notifyEventCases(), notifyEdgeCases(), overflowCases(), asyncCases(), asyncResponderCases(), counterCases(), closeCases(),
 	} {
 		all = append(all, group...)
 	}

@@ -3,6 +3,7 @@ package devicetest
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"rdmaprep/sim/verbs"
 )
@@ -116,6 +117,11 @@ func notifyEventCases() []Case {
 			t.quiet()
 			t.is("an event came", t.events(a, ch, a.sendCQ) == 1, t.rule("a failed send is solicited"))
 		}},
+	}
+}
+
+func notifyEdgeCases() []Case {
+	return []Case{
 		{"notify/no-channel", "ibv_req_notify_cq(3); rdma-unit-test RequestNotificationOnCqWithoutCompChannel", func(t *T) {
 			s := t.base("a", defaultSetup())
 			t.returns("req_notify_cq", s.dev.ReqNotifyCQ(s.sendCQ, false), t.rule("arming without a channel"))
@@ -242,6 +248,39 @@ func asyncResponderCases() []Case {
 	}
 }
 
+// overflowCases: a CQ that is too small. rxe loses a completion of the send side
+// and goes on; on the receive side the queue pair stops without an answer.
+func overflowCases() []Case {
+	const source = "rxe_cq.c rxe_cq_post, rxe_comp.c do_complete, rxe_resp.c do_complete; IBTA: CQ_ERR, and the CQ's QPs stop"
+	return []Case{
+		{"overflow/send", source, func(t *T) {
+			a, b := t.pair(verbs.RC, func(o *setup) { o.cqe = 1 })
+			for i := range uint64(3) {
+				t.send(a, a.wr(i, verbs.WRRDMAWrite, 8))
+			}
+			t.is("events", t.asyncs(a, 1), t.rule("send CQ overflow, events"))
+			t.is("state", must[verbs.QPAttr](t, "query_qp")(a.dev.QueryQP(a.qp.QP)).State, t.rule("send CQ overflow, state"))
+			t.state(b, verbs.RTS)
+			t.sent(a, "0 SUCCESS RDMA_WRITE len=8")
+		}},
+		{"overflow/receive", source, func(t *T) {
+			a, b := t.pair(verbs.RC, func(o *setup) {
+				o.attr = func(a *verbs.QPAttr) { a.RetryCnt, a.Timeout = 1, 8 }
+			})
+			_, err := b.dev.ResizeCQ(b.recvCQ, 1)
+			t.ok("resize_cq", err)
+			for i := range uint64(2) {
+				t.recv(b, i, 64)
+			}
+			t.send(a, a.wr(1, verbs.WRSend, 8), a.wr(2, verbs.WRSend, 8))
+			t.sent(a, "1 SUCCESS SEND len=8", "2 RETRY_EXC_ERR")
+			t.state(b, verbs.ERR)
+			t.is("the first event", strings.HasPrefix(t.asyncs(b, 1), "CQ_ERR"), true)
+			t.received(b, "0 SUCCESS RECV len=8")
+		}},
+	}
+}
+
 func counterCases() []Case {
 	const source = "verbs.Device: counted from the opening of the device"
 	return []Case{
@@ -264,15 +303,42 @@ func counterCases() []Case {
 				}
 			}
 		}},
+		{"counter/traffic", "rxe_hw_counters.c; three packets and one acknowledgement", func(t *T) {
+			a, b := t.pair(verbs.RC)
+			t.recv(b, 5, 4096)
+			t.send(a, a.wr(1, verbs.WRSend, 3000))
+			t.sent(a, "1 SUCCESS SEND len=3000")
+			t.quiet()
+			for name, want := range map[string]uint64{"sent_pkts": 4, "rcvd_pkts": 4, "rdma_sends": 1, "rdma_recvs": 1, "duplicate_request": 0} {
+				if t.rxe() {
+					t.is(name, t.counted(name), want)
+				}
+			}
+			t.is("duplicates", t.counted(t.rule("counter of a duplicate")), 0)
+		}},
 		{"counter/rnr", "rxe_hw_counters.c rcvd_rnr_err", func(t *T) {
 			a, _ := t.pair(verbs.RC, func(o *setup) { o.attr = func(a *verbs.QPAttr) { a.RNRRetry, a.MinRNRTimer = 1, 1 } })
 			t.send(a, a.wr(1, verbs.WRSend, 8))
 			t.sent(a, "1 RNR_RETRY_EXC_ERR")
 			t.quiet()
-			c := must[map[string]uint64](t, "counters")(a.dev.Counters())
-			t.is("RNR NAKs", c[t.rule("counter of an RNR NAK")], 2)
+			t.is("RNR NAKs", t.counted(t.rule("counter of an RNR NAK")), 2)
 		}},
 	}
+}
+
+// counted is a counter of the whole Bench: on a live one both nodes are one
+// device, whose counters each of them tells.
+func (t *T) counted(name string) uint64 {
+	t.Helper()
+	sum := uint64(0)
+	for _, node := range t.bench.Nodes() {
+		c := must[map[string]uint64](t, "counters")(t.dev(node).Counters())
+		if t.bench.Live() {
+			return c[name]
+		}
+		sum += c[name]
+	}
+	return sum
 }
 
 func closeCases() []Case {

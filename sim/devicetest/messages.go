@@ -47,7 +47,7 @@ func transferCases(typ verbs.QPType) []Case {
 		}
 		return all
 	}
-	for _, op := range []verbs.WROpcode{verbs.WRRDMARead, verbs.WRAtomicFetchAdd, verbs.WRAtomicCmpAndSwp} {
+	for _, op := range []verbs.WROpcode{verbs.WRRDMARead, verbs.WRAtomicFetchAdd, verbs.WRAtomicCmpAndSwp, verbs.WRSendWithInv} {
 		all = append(all, unsupported(typ, op))
 	}
 	return all
@@ -164,6 +164,9 @@ func datagramCases() []Case {
 		unsupported(verbs.UD, verbs.WRRDMAWrite),
 		unsupported(verbs.UD, verbs.WRRDMARead),
 		unsupported(verbs.UD, verbs.WRAtomicFetchAdd),
+		unsupported(verbs.UD, verbs.WRAtomicCmpAndSwp),
+		unsupported(verbs.UD, verbs.WRRDMAWriteWithImm),
+		unsupported(verbs.UD, verbs.WRSendWithInv),
 	}...)
 }
 

@@ -119,6 +119,16 @@ func postRuleCases() []Case {
 				t.is("posted", n, 1)
 			}
 		}},
+		{"post/ud-bind", "rdma-core providers/rxe/rxe.c validate_send_wr: RC and UC alone bind", func(t *T) {
+			a, _ := t.pair(verbs.UD)
+			mw := must[verbs.MWInfo](t, "alloc_mw")(a.dev.AllocMW(a.pd, verbs.MWType2))
+			_, err := a.dev.PostSend(a.qp.QP, []verbs.SendWR{{
+				Opcode: verbs.WRBindMW, MW: mw.MW, BindRKey: mw.RKey + 1,
+				Bind: verbs.MWBind{MR: a.mr.MR, Addr: a.mr.Addr, Length: 8, Access: verbs.AccessRemoteRead},
+			}})
+			t.returns("post_send", err, "EINVAL")
+			t.state(a, verbs.RTS)
+		}},
 		{"post/early-send", "a send posted before RTS was refused", func(t *T) {
 			a, b := t.pair(verbs.RC)
 			o := defaultSetup()

@@ -32,6 +32,9 @@ var differences = map[string]difference{
 	"ZERO_BASED of a region has an effect": {spec: "true", rxe: "false", source: "rxe_mr.c rxe_mr_init_user keeps the iova"},
 	"rereg_mr":                             {spec: "ok", rxe: "EOPNOTSUPP", source: "rxe_verbs.c rxe_dev_ops has no rereg_user_mr"},
 	"rereg_mr with bad access":             {spec: "EINVAL", rxe: "EOPNOTSUPP", source: "rxe_verbs.c rxe_dev_ops has no rereg_user_mr"},
+	"rereg_mr under a window":              {spec: "EBUSY", rxe: "EOPNOTSUPP", source: "rxe_verbs.c rxe_dev_ops has no rereg_user_mr"},
+	"send CQ overflow, events":             {spec: "CQ_ERR QP_FATAL", rxe: "CQ_ERR CQ_ERR", source: "rxe_cq.c rxe_cq_post; IBTA 10.2.6.3"},
+	"send CQ overflow, state":              {spec: "ERR", rxe: "RTS", source: "rxe_comp.c do_complete ignores what rxe_cq_post returns"},
 	"dereg_mr under a window":              {spec: "EBUSY", rxe: "EINVAL", source: "rxe_mr.c rxe_dereg_mr"},
 
 	"create tells the capacity":                    {spec: "true", rxe: "false", source: "rxe_qp.c rxe_qp_init_req and rxe_srq.c rxe_srq_from_init leave max_wr as it was asked; query tells"},

@@ -130,6 +130,36 @@ func reregCases() []Case {
 			_, err := s.dev.ReregMR(s.mr.MR, verbs.ReregAccess, 0, 0, 0, verbs.AccessRemoteWrite)
 			t.returns("rereg_mr", err, t.rule("rereg_mr with bad access"))
 		}},
+		{"rereg/takes-effect", source, func(t *T) {
+			a, b := t.pair(verbs.RC)
+			_, err := b.dev.ReregMR(b.mr.MR, verbs.ReregAccess, 0, 0, 0, verbs.AccessLocalWrite|verbs.AccessRemoteRead)
+			t.returns("rereg_mr", err, t.rule("rereg_mr"))
+			t.send(a, a.wr(1, verbs.WRRDMARead, 8))
+			t.sent(a, "1 SUCCESS RDMA_READ len=8")
+			t.send(a, a.wr(2, verbs.WRRDMAWrite, 8))
+			if err == nil {
+				t.sent(a, "2 REM_ACCESS_ERR")
+			} else {
+				t.sent(a, "2 SUCCESS RDMA_WRITE len=8") // as before
+			}
+		}},
+		{"rereg/moves", source, func(t *T) {
+			s := t.base("a", defaultSetup())
+			info, err := s.dev.ReregMR(s.mr.MR, verbs.ReregTranslation, 0, s.buf+64, 128, 0)
+			t.returns("rereg_mr", err, t.rule("rereg_mr"))
+			if err == nil {
+				t.is("the region", []uint64{info.Addr, info.Length}, []uint64{s.buf + 64, 128})
+			}
+		}},
+		{"rereg/bound", "rdma-unit-test; a region under a window is busy", func(t *T) {
+			a, _ := t.pair(verbs.RC)
+			mw := must[verbs.MWInfo](t, "alloc_mw")(a.dev.AllocMW(a.pd, verbs.MWType1)).MW
+			_, err := a.dev.BindMW(a.qp.QP, mw, 1, verbs.SendSignaled, verbs.MWBind{MR: a.mr.MR, Addr: a.mr.Addr, Length: 64})
+			t.ok("bind_mw", err)
+			t.sent(a, "1 SUCCESS BIND_MW")
+			_, err = a.dev.ReregMR(a.mr.MR, verbs.ReregAccess, 0, 0, 0, verbs.AccessLocalWrite)
+			t.returns("rereg_mr", err, t.rule("rereg_mr under a window"))
+		}},
 		{"rereg/dead", fromDestroy, func(t *T) {
 			s := t.base("a", defaultSetup())
 			t.ok("dereg_mr", s.dev.DeregMR(s.mr.MR))

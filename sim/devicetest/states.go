@@ -142,8 +142,15 @@ func maskCases() []Case {
 	var all []Case
 	for _, typ := range qpTypes {
 		for _, m := range []move{
-			{verbs.RESET, verbs.INIT}, {verbs.INIT, verbs.INIT}, {verbs.INIT, verbs.RTR}, {verbs.RTR, verbs.RTS},
-			{verbs.RTS, verbs.RTS}, {verbs.RTS, verbs.SQD}, {verbs.SQD, verbs.SQD}, {verbs.SQD, verbs.RTS}, {verbs.ERR, verbs.ERR},
+			{verbs.RESET, verbs.INIT},
+			{verbs.INIT, verbs.INIT},
+			{verbs.INIT, verbs.RTR},
+			{verbs.RTR, verbs.RTS},
+			{verbs.RTS, verbs.RTS},
+			{verbs.RTS, verbs.SQD},
+			{verbs.SQD, verbs.SQD},
+			{verbs.SQD, verbs.RTS},
+			{verbs.ERR, verbs.ERR},
 		} {
 			need := verbs.QPAttrMask(0)
 			if m.to == m.from+1 && m.to <= verbs.RTS {
