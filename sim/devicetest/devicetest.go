@@ -29,7 +29,7 @@ type Case struct {
 func Cases() []Case {
 	var all []Case
 	for _, group := range [][]Case{
-		memoryCases(), queryCases(), pdCases(), mrCases(), regionCases(), reregCases(), mwCases(), bindCases(), ahCases(),
+		memoryCases(), queryCases(), pdCases(), mrCases(), regionCases(), reregCases(), reregEffectCases(), mwCases(), bindCases(), ahCases(),
 		channelCases(), cqCases(), cqContentCases(), srqCases(), srqModifyCases(), srqUseCases(), qpCases(), capacityCases(),
 		stateCases(), maskCases(), rangeCases(), attrCases(), attrRuleCases(),
 		postStateCases(), postCases(), postRuleCases(), postFlagCases(), queueCases(),

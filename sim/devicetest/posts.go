@@ -69,7 +69,7 @@ var refusals = []refusal{
 	{"atomic-short", "atomic", "atomic at a bad address", func(_ *T, a *side, w *verbs.SendWR) {
 		w.Opcode, w.SGL = verbs.WRAtomicCmpAndSwp, a.sge(0, 4)
 	}},
-	{"bind-with-sge", "bind", "BIND_MW with an SGE", func(t *T, a *side, w *verbs.SendWR) {
+	{"bind-with-sge", "rdma-core providers/rxe/rxe.c validate_send_wr", "EINVAL", func(t *T, a *side, w *verbs.SendWR) {
 		mw := must[verbs.MWInfo](t, "alloc_mw")(a.dev.AllocMW(a.pd, verbs.MWType2))
 		w.Opcode, w.MW, w.BindRKey = verbs.WRBindMW, mw.MW, mw.RKey+1
 		w.Bind = verbs.MWBind{MR: a.mr.MR, Addr: a.mr.Addr, Length: 8, Access: verbs.AccessRemoteRead}
