@@ -101,7 +101,7 @@ func (d *device) BindMW(h verbs.QP, mw verbs.MW, id uint64, flags verbs.SendFlag
 	mr := d.regionPtr(b.MR)
 	switch {
 	case q == nil:
-		return 0, refuse("bind_mw", syscall.EINVAL, "no such queue pair")
+		return 0, refuse("bind_mw", syscall.ENOENT, "no such queue pair")
 	case w == nil:
 		return 0, refuse("bind_mw", syscall.ENOENT, "no such memory window")
 	case w.typ != verbs.MWType1:

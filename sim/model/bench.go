@@ -153,7 +153,12 @@ func (b *Bench) GIDIndex(string) int { return 1 }
 func (b *Bench) Now() time.Duration { return b.now }
 
 // Close ends the Bench; it holds nothing outside the process's memory.
-func (b *Bench) Close() error { return nil }
+func (b *Bench) Close() error {
+	for _, n := range b.nodes {
+		_ = n.Close() // it cannot fail
+	}
+	return nil
+}
 
 // Wait lets the nodes work; see verbs.Bench.
 func (b *Bench) Wait(ctx context.Context, limit time.Duration, ready func() (bool, error)) (bool, error) {

@@ -119,6 +119,9 @@ var rxeCounters = map[string]counter{
 
 // Counters gives the device's counters by the names of its profile.
 func (n *node) Counters() (map[string]uint64, error) {
+	if err := n.open("counters"); err != nil {
+		return nil, err
+	}
 	names := specCounters
 	if n.prof.CapacityLessOne {
 		names = rxeCounters

@@ -25,6 +25,7 @@ type cq struct {
 	users   int  // queue pairs
 	ch      *channel
 	armed   arming
+	asyncs  int           // asynchronous events that were taken and not acknowledged
 	unacked int           // events that the application took and did not acknowledge
 	queued  int           // events that wait in the channel
 	stalled time.Duration // shows nothing before
@@ -54,8 +55,8 @@ func roundUp(n int) int {
 }
 
 func (n *node) CreateCQ(cqe int, ch verbs.Channel) (verbs.CQInfo, error) {
-	if n.stopped {
-		return verbs.CQInfo{}, n.noPower("create_cq")
+	if err := n.usable("create_cq"); err != nil {
+		return verbs.CQInfo{}, err
 	}
 	if cqe < 1 || cqe > n.limits.MaxCQE {
 		return verbs.CQInfo{}, refuse("create_cq", syscall.EINVAL,
@@ -103,15 +104,15 @@ func (n *node) DestroyCQ(h verbs.CQ) error {
 		return refuse("destroy_cq", syscall.ENOENT, "no such completion queue")
 	case c.users > 0:
 		return refuse("destroy_cq", syscall.EBUSY, fmt.Sprintf("%d queue pairs use it", c.users))
-	case c.unacked > 0:
-		return refuse("destroy_cq", syscall.EBUSY, fmt.Sprintf(
-			"%d events were taken and not acknowledged; libibverbs would wait here for ever", c.unacked))
+	case c.unacked+c.asyncs > 0:
+		return refuse("destroy_cq", syscall.EBUSY, unacked(c.unacked+c.asyncs))
 	}
 	if c.ch != nil {
 		c.ch.users--
 		c.ch.forget(c)
 	}
 	n.cqs.remove(uint32(h))
+	n.forgetEvents(func(e *verbs.AsyncEvent) bool { return e.CQ == h })
 	return nil
 }
 
@@ -190,8 +191,8 @@ func (ch *channel) forget(c *cq) {
 }
 
 func (n *node) CreateChannel() (verbs.Channel, error) {
-	if n.stopped {
-		return 0, n.noPower("create_comp_channel")
+	if err := n.usable("create_comp_channel"); err != nil {
+		return 0, err
 	}
 	return verbs.Channel(n.chans.add(&channel{})), nil
 }

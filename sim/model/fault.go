@@ -232,7 +232,7 @@ func (n *node) stop() {
 		m.freed = true
 	}
 	n.mem.total = 0
-	n.events = nil
+	n.events, n.portAsyncs = nil, 0
 	n.late = nil
 	n.counters = counters{}
 }

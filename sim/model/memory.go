@@ -71,8 +71,8 @@ func (m *memory) span(addr, length uint64) []byte {
 
 // Alloc gives zeroed memory of the application.
 func (n *node) Alloc(length int) (uint64, error) {
-	if n.stopped {
-		return 0, n.noPower("alloc")
+	if err := n.usable("alloc"); err != nil {
+		return 0, err
 	}
 	b, err := n.mem.alloc(length)
 	if err != nil {

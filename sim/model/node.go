@@ -26,11 +26,13 @@ type node struct {
 	ahs   table[address]
 	qps   table[qp]
 
-	events   []verbs.AsyncEvent
-	counters counters
-	late     []placement // relaxed-ordering data that is not in memory yet
-	stopped  bool        // the host has no power
-	epoch    int         // how often it came back
+	events     []verbs.AsyncEvent
+	portAsyncs int // events of the port taken and not acknowledged
+	counters   counters
+	late       []placement // relaxed-ordering data that is not in memory yet
+	stopped    bool        // the host has no power
+	epoch      int         // how often it came back
+	closed     bool
 }
 
 // domain is a protection domain.
@@ -40,9 +42,21 @@ func refuse(op string, errno syscall.Errno, why string) error {
 	return &verbs.Error{Op: op, Errno: errno, Why: why}
 }
 
-// noPower is what the calls that need nothing else say on a stopped host.
-func (n *node) noPower(op string) error {
-	return refuse(op, syscall.ENODEV, n.name+" is stopped: restart it first")
+// usable is what the calls that need no object say on a stopped host and of a
+// closed device.
+func (n *node) usable(op string) error {
+	if n.stopped && !n.closed {
+		return refuse(op, syscall.ENODEV, n.name+" is stopped: restart it first")
+	}
+	return n.open(op)
+}
+
+// open refuses a call on a device that was closed.
+func (n *node) open(op string) error {
+	if n.closed {
+		return refuse(op, syscall.ENODEV, "the device was closed")
+	}
+	return nil
 }
 
 func deviceLimits(prof *Profile) verbs.DeviceAttr {
@@ -73,9 +87,12 @@ func (n *node) Name() string {
 	return fmt.Sprintf("rxe%d", n.index)
 }
 
-func (n *node) QueryDevice() (verbs.DeviceAttr, error) { return n.limits, nil }
+func (n *node) QueryDevice() (verbs.DeviceAttr, error) { return n.limits, n.open("query_device") }
 
 func (n *node) QueryPort(port uint8) (verbs.PortAttr, error) {
+	if err := n.open("query_port"); err != nil {
+		return verbs.PortAttr{}, err
+	}
 	if port != 1 {
 		return verbs.PortAttr{}, refuse("query_port", syscall.EINVAL, "the device has port 1 only")
 	}
@@ -105,6 +122,9 @@ func (n *node) gid(index int) (verbs.GID, bool) {
 }
 
 func (n *node) QueryGID(port uint8, index int) (verbs.GID, error) {
+	if err := n.open("query_gid"); err != nil {
+		return verbs.GID{}, err
+	}
 	g, ok := n.gid(index)
 	if port != 1 || !ok {
 		return g, refuse("query_gid", syscall.EINVAL, "port 1 has GIDs 0 and 1")
@@ -113,8 +133,8 @@ func (n *node) QueryGID(port uint8, index int) (verbs.GID, error) {
 }
 
 func (n *node) AllocPD() (verbs.PD, error) {
-	if n.stopped {
-		return 0, n.noPower("alloc_pd")
+	if err := n.usable("alloc_pd"); err != nil {
+		return 0, err
 	}
 	if n.pds.count >= n.limits.MaxPD {
 		return 0, refuse("alloc_pd", syscall.ENOMEM, fmt.Sprintf("max_pd is %d", n.limits.MaxPD))
@@ -146,11 +166,16 @@ func (n *node) resolve(op string, av verbs.AHAttr) (int, error) {
 	if av.NoGRH {
 		return 0, refuse(op, syscall.EINVAL, "an address on RoCE needs a GRH (is_global = 1)")
 	}
-	if av.Port != 0 && av.Port != 1 {
+	if av.Port != 1 {
 		return 0, refuse(op, syscall.EINVAL, "the device has port 1 only")
 	}
 	if _, ok := n.gid(av.SGIDIndex); !ok {
-		return 0, refuse(op, syscall.EINVAL, fmt.Sprintf("no GID at index %d", av.SGIDIndex))
+		// core/cache.c rdma_get_gid_attr
+		errno := syscall.EINVAL
+		if p, _ := n.QueryPort(1); av.SGIDIndex >= 0 && av.SGIDIndex < p.GIDTableLen {
+			errno = syscall.ENODATA
+		}
+		return 0, refuse(op, errno, fmt.Sprintf("no GID at index %d", av.SGIDIndex))
 	}
 	for i, other := range n.bench.nodes {
 		for index := range 2 {
@@ -188,18 +213,12 @@ func (n *node) DestroyAH(ah verbs.AH) error {
 	return nil
 }
 
-func (n *node) GetAsyncEvent() (verbs.AsyncEvent, bool, error) {
-	if len(n.events) == 0 {
-		return verbs.AsyncEvent{}, false, nil
+// Close gives up everything that the device has, as the end of a program does;
+// a second Close does nothing.
+func (n *node) Close() error {
+	if !n.closed {
+		n.stop()
+		n.closed = true
 	}
-	e := n.events[0]
-	n.events = n.events[1:]
-	return e, true, nil
+	return nil
 }
-
-// AckAsyncEvent takes note of an event; destroying an object waits for that
-// in libibverbs, which is not modelled.
-func (n *node) AckAsyncEvent(verbs.AsyncEvent) error { return nil }
-
-// Close does nothing: the Bench holds a node's memory.
-func (n *node) Close() error { return nil }

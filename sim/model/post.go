@@ -144,9 +144,22 @@ func (q *qp) checkPost(wr *verbs.SendWR) (syscall.Errno, string) {
 		return syscall.EINVAL, "a UD send needs an address handle (rxe's library would crash here)"
 	}
 	if wr.Opcode == verbs.WRBindMW {
-		if w := q.node.mws.get(uint32(wr.MW)); w == nil {
-			return syscall.EINVAL, "no such memory window"
-		}
+		return q.checkBindPost(wr)
+	}
+	return 0, ""
+}
+
+// checkBindPost is what rdma-core's providers refuse of a BIND_MW
+// (providers/rxe/rxe.c validate_send_wr). A region that is not there fails the
+// bind in its turn (MwGeneralTest.BindInvalidMr).
+func (q *qp) checkBindPost(wr *verbs.SendWR) (syscall.Errno, string) {
+	switch {
+	case q.node.mws.get(uint32(wr.MW)) == nil:
+		return syscall.EINVAL, "no such memory window"
+	case len(wr.SGL) > 0:
+		return syscall.EINVAL, "a BIND_MW has no SGE"
+	case q.typ == verbs.UD:
+		return syscall.EINVAL, "a UD queue pair binds no window"
 	}
 	return 0, ""
 }

@@ -140,6 +140,13 @@ type Profile struct {
 	// CapacityLessOne: queues hold one less than a power of two. rxe_queue.c
 	// rxe_queue_init.
 	CapacityLessOne bool
+	// CapacityUntold: create_qp and create_srq give back max_wr as it was asked;
+	// query_qp and query_srq tell what there is. rxe_qp.c rxe_qp_init_req,
+	// rxe_srq.c rxe_srq_from_init.
+	CapacityUntold bool
+	// SRQLimitAtCreate: create_srq arms the limit that it is given, which
+	// ibv_create_srq(3) calls irrelevant. rxe_srq.c rxe_srq_from_init.
+	SRQLimitAtCreate bool
 	// InlineRaisesSGE: max_inline raises max_send_sge and the reverse.
 	// rxe_qp.c rxe_qp_init_req.
 	InlineRaisesSGE bool
@@ -219,6 +226,7 @@ func rxe61Profile() Profile {
 		RNRKeepsNAKing: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
+		CapacityUntold: true, SRQLimitAtCreate: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,

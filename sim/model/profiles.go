@@ -88,6 +88,8 @@ var switches = []Switch{
 	{Name: "NotifyWithoutChannel", Source: "rxe_verbs.c rxe_req_notify_cq", Learn: "Arming a CQ that has no channel is not refused; nothing will come."},
 	{Name: "SlotsFreedByDevice", Source: "rxe_comp.c advance_queue", Learn: "rxe forgives a program that never polls: on mlx5 a slot is free when a completion at or after it was polled, so a queue of unsignaled requests fills up."},
 	{Name: "CapacityLessOne", Source: "rxe_queue.c rxe_queue_init", Learn: "You get one less than a power of two, at least what was asked: 16 becomes 31."},
+	{Name: "CapacityUntold", Source: "rxe_qp.c rxe_qp_init_req, rxe_srq.c rxe_srq_from_init", Learn: "create_qp repeats what you asked for; query_qp tells how much there really is."},
+	{Name: "SRQLimitAtCreate", Source: "rxe_srq.c rxe_srq_from_init", Learn: "A limit that is left in the attributes of create_srq is armed on rxe; on other devices only modify_srq arms it."},
 	{Name: "InlineRaisesSGE", Source: "rxe_qp.c rxe_qp_init_req", Learn: "max_inline_data and max_send_sge share their room."},
 	{Name: "QKeyHighBitSent", Source: "rxe_req.c init_req_packet", Learn: "A Q_Key with the high bit set goes out as it is instead of the queue pair's own."},
 	{Name: "AckEveryMessage", Source: "rxe_req.c init_req_packet", Learn: "Every message is acknowledged, signaled or not."},

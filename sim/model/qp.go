@@ -51,6 +51,7 @@ type qp struct {
 
 	handle    verbs.QP
 	windows   int // type 2 windows bound to it
+	asyncs    int // asynchronous events taken and not acknowledged
 	pumpCause int
 	skew      time.Duration // under a seed: how much longer its way is
 	lastAt    time.Duration // when its last packet arrives

@@ -102,7 +102,14 @@ func (n *node) CreateQP(pd verbs.PD, init verbs.QPInitAttr) (verbs.QPInfo, error
 	if s != nil {
 		s.users++
 	}
-	return verbs.QPInfo{QP: q.handle, Num: q.num, Cap: *caps}, nil
+	told := *caps
+	if n.prof.CapacityUntold {
+		told.MaxSendWR, told.MaxRecvWR = init.Cap.MaxSendWR, init.Cap.MaxRecvWR
+		if s != nil {
+			told.MaxRecvWR = 0
+		}
+	}
+	return verbs.QPInfo{QP: q.handle, Num: q.num, Cap: told}, nil
 }
 
 func (n *node) portMTU() uint32 {
@@ -141,6 +148,9 @@ func (n *node) ModifyQP(h verbs.QP, a verbs.QPAttr, mask verbs.QPAttrMask) error
 	q := n.qps.get(uint32(h))
 	if q == nil {
 		return refuse("modify_qp", syscall.EINVAL, "no such queue pair")
+	}
+	if mask&verbs.MaskRateLimit != 0 { // uverbs_cmd.c ib_uverbs_modify_qp
+		return refuse("modify_qp", syscall.EOPNOTSUPP, "RATE_LIMIT is for ibv_modify_qp_rate_limit")
 	}
 	cur, next := q.state, q.state
 	if mask&verbs.MaskCurState != 0 {
@@ -191,11 +201,11 @@ func (q *qp) checkAttrs(a *verbs.QPAttr, mask verbs.QPAttrMask, next verbs.QPSta
 	switch {
 	case has(verbs.MaskPort) && a.Port != 1:
 		why = fmt.Sprintf("port %d: the device has port 1 only", a.Port)
-	case has(verbs.MaskPKeyIndex) && a.PKeyIndex != 0:
+	case has(verbs.MaskPKeyIndex) && a.PKeyIndex != 0 && !q.prof.CapacityLessOne: // rxe looks at none
 		why = fmt.Sprintf("pkey_index %d: the table has one entry", a.PKeyIndex)
 	case has(verbs.MaskAltPath):
 		why = "RoCE has no alternate path"
-	case has(verbs.MaskPathMTU) && (a.PathMTU.Bytes() == 0 || a.PathMTU > verbs.MTU4096):
+	case has(verbs.MaskPathMTU) && a.PathMTU.Bytes() == 0 && (a.PathMTU != 0 || !q.prof.CapacityLessOne):
 		why = "path_mtu is not one of 256, 512, 1024, 2048, 4096"
 	case has(verbs.MaskMaxQPRDAtomic) && int(a.MaxRDAtomic) > l.MaxQPInitRDAtom:
 		why = fmt.Sprintf("max_rd_atomic is %d, the device has %d", a.MaxRDAtomic, l.MaxQPInitRDAtom)
@@ -233,6 +243,9 @@ func (n *node) DestroyQP(h verbs.QP) error {
 	if q == nil {
 		return refuse("destroy_qp", syscall.ENOENT, "no such queue pair")
 	}
+	if q.asyncs > 0 {
+		return refuse("destroy_qp", syscall.EBUSY, unacked(q.asyncs))
+	}
 	if q.windows > 0 && n.prof.DestroyWaitsForWindow {
 		if err := n.bench.Advance(context.Background(), windowWait); err != nil {
 			return err
@@ -254,5 +267,6 @@ func (n *node) DestroyQP(h verbs.QP) error {
 		q.srq.users--
 	}
 	n.qps.remove(uint32(h))
+	n.forgetEvents(func(e *verbs.AsyncEvent) bool { return e.QP == h })
 	return nil
 }

@@ -62,6 +62,9 @@ func (n *node) mapped(op string, addr, length uint64) ([]byte, error) {
 	if length == 0 {
 		return nil, nil
 	}
+	if addr+length < addr { // core/umem.c ib_umem_get
+		return nil, refuse(op, syscall.EINVAL, fmt.Sprintf("%d bytes at %#x pass the end of all addresses", length, addr))
+	}
 	span := n.mem.span(addr, length)
 	if span == nil {
 		return nil, refuse(op, syscall.EFAULT, fmt.Sprintf("%d bytes at %#x are not all mapped", length, addr))
@@ -112,22 +115,28 @@ func (n *node) RegMR(pd verbs.PD, addr, length uint64, access verbs.AccessFlags)
 	return m.info(), nil
 }
 
-// ReregMR is ibv_rereg_mr. A region under a window cannot be changed.
+// ReregMR is ibv_rereg_mr: what the library refuses by itself (rdma-core
+// libibverbs/verbs.c) comes before what the driver does. A region under a window
+// cannot be changed.
 func (n *node) ReregMR(mr verbs.MR, change verbs.ReregFlags, pd verbs.PD, addr, length uint64, access verbs.AccessFlags) (verbs.MRInfo, error) {
 	m, d := n.mrs.get(uint32(mr)), n.pds.get(uint32(pd))
 	var span []byte
 	var err error
 	switch {
-	case n.prof.NoRereg:
-		err = refuse("rereg_mr", syscall.EOPNOTSUPP, "the driver has no rereg_mr")
 	case m == nil:
 		err = refuse("rereg_mr", syscall.ENOENT, "no such memory region")
-	case m.windows > 0:
-		err = refuse("rereg_mr", syscall.EBUSY, fmt.Sprintf("%d memory windows are bound to it", m.windows))
 	case change&verbs.ReregPD != 0 && d == nil:
 		err = refuse("rereg_mr", syscall.EINVAL, "no such protection domain")
-	case change&verbs.ReregTranslation != 0 && length == 0:
-		err = refuse("rereg_mr", syscall.EINVAL, "a region of no bytes")
+	case change&^(verbs.ReregTranslation|verbs.ReregPD|verbs.ReregAccess) != 0:
+		err = refuse("rereg_mr", syscall.EINVAL, "unknown flags")
+	case change&verbs.ReregTranslation != 0 && (length == 0 || addr == 0):
+		err = refuse("rereg_mr", syscall.EINVAL, "a region of no bytes, or at address 0")
+	case change&verbs.ReregAccess == 0 && access != 0:
+		err = refuse("rereg_mr", syscall.EINVAL, "access is given, and CHANGE_ACCESS is not")
+	case n.prof.NoRereg:
+		err = refuse("rereg_mr", syscall.EOPNOTSUPP, "the driver has no rereg_mr")
+	case m.windows > 0:
+		err = refuse("rereg_mr", syscall.EBUSY, fmt.Sprintf("%d memory windows are bound to it", m.windows))
 	}
 	if err == nil && change&verbs.ReregAccess != 0 {
 		err = checkAccess("rereg_mr", access)

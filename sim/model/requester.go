@@ -196,7 +196,7 @@ func (q *qp) unsupported(w *sendWQE) verbs.WCStatus {
 	ok := true
 	switch q.typ {
 	case verbs.UC:
-		ok = !w.reads()
+		ok = !w.reads() && w.wr.Opcode != verbs.WRSendWithInv // rxe_req.c next_opcode_uc: the transport has no such packet
 	case verbs.UD:
 		ok = w.wr.Opcode == verbs.WRSend || w.wr.Opcode == verbs.WRSendWithImm
 	}

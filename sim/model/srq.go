@@ -16,6 +16,7 @@ type srq struct {
 	limit  int // 0: not armed
 	taken  int // requests whose completion nobody has polled
 	users  int
+	asyncs int // asynchronous events taken and not acknowledged
 }
 
 func (n *node) CreateSRQ(pd verbs.PD, a verbs.SRQAttr) (verbs.SRQInfo, error) {
@@ -32,9 +33,16 @@ func (n *node) CreateSRQ(pd verbs.PD, a verbs.SRQAttr) (verbs.SRQInfo, error) {
 	}
 	s := &srq{pd: d, maxSGE: max(1, a.MaxSGE)}
 	s.queue.limit = n.capacity(a.MaxWR)
+	if n.prof.SRQLimitAtCreate {
+		s.limit = a.Limit
+	}
 	s.handle = verbs.SRQ(n.srqs.add(s))
 	d.users++
-	return verbs.SRQInfo{SRQ: s.handle, Attr: s.attr()}, nil
+	told := s.attr()
+	if n.prof.CapacityUntold {
+		told.MaxWR = a.MaxWR
+	}
+	return verbs.SRQInfo{SRQ: s.handle, Attr: told}, nil
 }
 
 func (s *srq) attr() verbs.SRQAttr {
@@ -48,11 +56,18 @@ func (n *node) ModifySRQ(h verbs.SRQ, a verbs.SRQAttr, mask verbs.SRQAttrMask) e
 	}
 	size := s.queue.limit
 	if mask&verbs.MaskSRQMaxWR != 0 {
-		if a.MaxWR < 1 || a.MaxWR > n.limits.MaxSRQWR || a.MaxWR < s.queue.len() {
+		if a.MaxWR < 1 || a.MaxWR > n.limits.MaxSRQWR || a.MaxWR < s.limit {
 			return refuse("modify_srq", syscall.EINVAL, fmt.Sprintf(
-				"max_wr %d: %d requests are posted, and %d is the most", a.MaxWR, s.queue.len(), n.limits.MaxSRQWR))
+				"max_wr %d: the limit is %d, and %d is the most", a.MaxWR, s.limit, n.limits.MaxSRQWR))
 		}
 		size = n.capacity(a.MaxWR)
+		least := a.MaxWR
+		if n.prof.CapacityLessOne { // rxe_queue.c resize_finish compares what was rounded up
+			least = size
+		}
+		if least < s.queue.len() {
+			return refuse("modify_srq", syscall.EINVAL, fmt.Sprintf("max_wr %d: %d requests are posted", a.MaxWR, s.queue.len()))
+		}
 	}
 	if mask&verbs.MaskSRQLimit != 0 {
 		if a.Limit < 0 || a.Limit > size {
@@ -80,8 +95,12 @@ func (n *node) DestroySRQ(h verbs.SRQ) error {
 	if s.users > 0 {
 		return refuse("destroy_srq", syscall.EBUSY, fmt.Sprintf("%d queue pairs use it", s.users))
 	}
+	if s.asyncs > 0 {
+		return refuse("destroy_srq", syscall.EBUSY, unacked(s.asyncs))
+	}
 	s.pd.users--
 	n.srqs.remove(uint32(h))
+	n.forgetEvents(func(e *verbs.AsyncEvent) bool { return e.SRQ == h })
 	return nil
 }
 

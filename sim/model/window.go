@@ -226,6 +226,9 @@ func (n *node) BindMW(h verbs.QP, mw verbs.MW, id uint64, flags verbs.SendFlags,
 	if b.Access&verbs.AccessZeroBased != 0 { // rdma-core, rxe_bind_mw and mlx5_bind_mw
 		return 0, refuse("bind_mw", syscall.EINVAL, "a type 1 window cannot be zero based")
 	}
+	if b.MR == 0 && (b.Addr != 0 || b.Length != 0) {
+		return 0, refuse("bind_mw", syscall.EINVAL, "no such memory region")
+	}
 	if m := n.mrs.get(uint32(b.MR)); b.Length > 0 && m != nil && m.pd != w.pd {
 		return 0, refuse("bind_mw", syscall.EPERM, "region and window are of different protection domains")
 	}

@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	// Test harnesses: packages that only tests import.
 	cmdTree + "housetest":   {},
 	cmdTree + "tui/tuitest": anything,
-	"sim/devicetest":        scripts,
+	"sim/devicetest":        {"sim/verbs"},
 
 	"content": scripts,
 	// A lesson's checks are questions, so lessons stands on quiz; never the other way.
