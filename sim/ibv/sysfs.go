@@ -47,6 +47,17 @@ func (s sysfs) gone(uverbs string) bool {
 	return os.IsNotExist(err)
 }
 
+// netdev is the interface under a device (rxe's own file, or that of its first
+// GID), IFACE if the kernel does not say: it stands in commands.
+func (s sysfs) netdev(name string) string {
+	for _, file := range []string{"parent", "ports/1/gid_attrs/ndevs/0"} {
+		if b, err := os.ReadFile(filepath.Join(s.device(name), file)); err == nil && len(strings.TrimSpace(string(b))) > 0 {
+			return strings.TrimSpace(string(b))
+		}
+	}
+	return "IFACE"
+}
+
 func (s sysfs) uverbs(name string) string {
 	return filepath.Join(string(s), "class/infiniband_verbs", name)
 }
