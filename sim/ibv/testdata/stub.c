@@ -54,6 +54,14 @@ void stub_set(int what, long value) {
 	}
 }
 
+/* The same for a program that loads this as its libibverbs.so.1. */
+__attribute__((constructor)) static void from_environment(void) {
+	static const char *const names[] = {"STUB_DEVICES", "STUB_MAX_QP", "STUB_OPEN_ERRNO", "STUB_BAD_ID"};
+	for (int i = 0; i < 4; i++)
+		if (getenv(names[i]))
+			stub_set(i, atol(getenv(names[i])));
+}
+
 #define MAX_CQE 1024
 
 struct stub_cq {

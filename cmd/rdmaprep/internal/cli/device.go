@@ -75,8 +75,8 @@ func (a *app) explain(err error) error {
 			}
 		}
 	}
-	if len(out.mend) > 0 {
-		out.error = &short
+	if len(out.mend) > 0 && open.Trouble != ibv.CannotOpen && open.Trouble != ibv.OldLibrary {
+		out.error = &short // doctor's commands are closer
 	}
 	return out
 }
