@@ -21,7 +21,7 @@ type Bench struct {
 	clock   Clock
 	device  string
 	uverbs  string
-	netdev  string // the interface under the device, for messages
+	remake  string // how the device is made again, for a message
 	watch   bool   // the device's disappearance can be seen
 	names   []string
 	nodes   []*device
@@ -143,7 +143,7 @@ func (b *Bench) Present() error {
 	}
 	return &OpenError{
 		Trouble: Gone, Device: b.device, Why: "the device was removed, or its removal waited for this program to close it",
-		Fix: fmt.Sprintf("make it again and run again: rdma link add %s type rxe netdev %s", b.device, b.netdev),
+		Fix: b.remake,
 	}
 }
 
@@ -160,11 +160,11 @@ func (b *Bench) Endless() string {
 			}
 			switch {
 			case q.retryCnt == endless:
-				out = append(out, fmt.Sprintf("%s: the QP of number %d has %d unfinished sends and retry_cnt=7, and rxe never gives up "+
-					"at 7, so no completion comes and the wait was ended: retry_cnt=6 ends in RETRY_EXC_ERR", b.names[i], q.num, q.count))
+				out = append(out, fmt.Sprintf("%s: QP number %d waits with retry_cnt=7 (unfinished sends: %d), and rxe never gives up at 7: "+
+					"the wait was ended here; retry_cnt=6 ends in RETRY_EXC_ERR", b.names[i], q.num, q.count))
 			case q.rnrRetry == endless:
-				out = append(out, fmt.Sprintf("%s: the QP of number %d has %d unfinished sends and rnr_retry=7, which is to wait for ever for "+
-					"a receive, so the wait was ended: post a receive, or rnr_retry=6 ends in RNR_RETRY_EXC_ERR", b.names[i], q.num, q.count))
+				out = append(out, fmt.Sprintf("%s: QP number %d waits with rnr_retry=7 (unfinished sends: %d), which is for ever until the "+
+					"peer posts a receive: the wait was ended here; rnr_retry=6 ends in RNR_RETRY_EXC_ERR", b.names[i], q.num, q.count))
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func (b *Bench) open(lib *library, devs []uintptr, want string) error {
 		if want != "" && info.Name != want {
 			continue
 		}
-		b.device, b.uverbs, b.netdev = info.Name, info.Uverbs, b.sys.netdev(info.Name)
+		b.device, b.uverbs, b.remake = info.Name, info.Uverbs, b.sys.remake(info.Name)
 		// Before a context is open: a removal that begins after that is seen. Nothing
 		// is learned from a file that never was.
 		b.watch = !b.sys.gone(b.uverbs)

@@ -58,6 +58,15 @@ func (s sysfs) netdev(name string) string {
 	return "IFACE"
 }
 
+// remake is how a device that was removed is made again. Of all drivers rxe
+// alone has a file parent (rxe_verbs.c parent_show).
+func (s sysfs) remake(name string) string {
+	if _, err := os.Stat(filepath.Join(s.device(name), "parent")); err != nil {
+		return "load its driver again, then run again (rdma link show lists the devices)"
+	}
+	return "rdma link add " + name + " type rxe netdev " + s.netdev(name) + ", then run again"
+}
+
 func (s sysfs) uverbs(name string) string {
 	return filepath.Join(string(s), "class/infiniband_verbs", name)
 }

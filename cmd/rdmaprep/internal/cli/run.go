@@ -154,7 +154,7 @@ func (a *app) broken(ctx context.Context, b *ibv.Bench, sc *script.Script, res *
 	var open *ibv.OpenError
 	switch gone := b.Present(); {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("%w\n  interrupted: the device is closed, and nothing of the run is left on it", err)
+		return fmt.Errorf("%w\n  Interrupted: the device is closed, and nothing of the run is left on it", err)
 	case gone == nil || errors.As(err, &open):
 		return a.explain(err)
 	case res.Failed != nil: // what a call says of a device that is gone is a consequence
