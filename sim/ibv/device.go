@@ -64,6 +64,9 @@ func openDevice(lib *library, dev uintptr, name string, sys sysfs) (*device, err
 		node := "/dev/infiniband/" + cString(dev+devUverbs, sysNameMax)
 		denied := unix.Faccessat(unix.AT_FDCWD, node, unix.R_OK|unix.W_OK, unix.AT_EACCESS) == unix.EACCES
 		if denied || errno == syscall.EACCES || errno == syscall.EPERM {
+			if denied {
+				e.Err = syscall.EACCES
+			}
 			e.Trouble, e.Why, e.Fix = NoPermission, "this user may not open "+node, "sudo chmod 0666 "+node
 		}
 		return nil, e

@@ -74,7 +74,7 @@ func noDevices(sys sysfs, errno syscall.Errno) error {
 		Trouble: NoDevices, Why: "this machine has no RDMA device",
 		Fix: "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE (rdmaprep rxe add IFACE does both)",
 	}
-	if errno != 0 && errno != syscall.EIO {
+	if errno != 0 && errno != syscall.EIO && errno != syscall.ENOSYS { // ENOSYS: ib_uverbs is not loaded
 		e.Err = errno
 	}
 	return e

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +29,7 @@ func (a *app) openDevice(ctx context.Context, device string, nodes []string) (*i
 // deviceError is a trouble with a live device and the way out of it.
 type deviceError struct {
 	error
-	found []string // what doctor finds in the way
-	mend  []string // its commands
+	found []doctor.Finding // what is in the way, in the order to mend it
 }
 
 func (e *deviceError) Unwrap() error { return e.error }
@@ -39,11 +37,14 @@ func (e *deviceError) Unwrap() error { return e.error }
 func (e *deviceError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.error.Error())
-	for _, line := range e.found {
-		b.WriteString("\n  doctor: " + line)
-	}
-	for _, line := range e.mend {
-		b.WriteString("\n    $ " + line)
+	for _, f := range e.found {
+		b.WriteString("\n  doctor: " + f.Found)
+		if len(f.Mend) == 0 {
+			b.WriteString("\n    " + f.Means)
+		}
+		for _, command := range f.Mend {
+			b.WriteString("\n    $ " + command)
+		}
 	}
 	b.WriteString("\n  rdmaprep doctor tells more; without --device it runs on the model.")
 	return b.String()
@@ -63,19 +64,16 @@ func (a *app) explain(err error) error {
 	}
 	short := *open
 	short.Fix = ""
+	mend := false
 	for _, f := range doctor.Examine(a.machine()).Findings {
 		about := f.About == open.Device && f.Severity == doctor.Warning // another device works
 		if f.Severity != doctor.Failure && !about || f.About == "namespace" {
 			continue
 		}
-		out.found = append(out.found, f.Found)
-		for _, command := range f.Mend {
-			if !slices.Contains(out.mend, command) {
-				out.mend = append(out.mend, command)
-			}
-		}
+		out.found = append(out.found, f)
+		mend = mend || len(f.Mend) > 0
 	}
-	if len(out.mend) > 0 && open.Trouble != ibv.CannotOpen && open.Trouble != ibv.OldLibrary {
+	if mend && open.Trouble != ibv.CannotOpen && open.Trouble != ibv.OldLibrary {
 		out.error = &short // doctor's commands are closer
 	}
 	return out
