@@ -3,7 +3,6 @@ package ibv
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -51,6 +50,7 @@ const (
 	CannotOpen                      // another failure of ibv_open_device
 	NoGID                           // no address that RoCE v2 can use
 	Gone                            // the device was removed, or waits to be
+	PortDown                        // port 1 is not ACTIVE
 )
 
 // OpenError is a trouble with the way to mend it.
@@ -71,7 +71,7 @@ func (e *OpenError) Error() string {
 		s += ": " + e.Err.Error()
 	}
 	if e.Fix != "" {
-		s += fmt.Sprintf(" (%s)", e.Fix)
+		s += "; mend it: " + e.Fix
 	}
 	return s
 }

@@ -5,8 +5,10 @@ package ibv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,7 +21,8 @@ type Bench struct {
 	clock   Clock
 	device  string
 	uverbs  string
-	watch   bool // the device's disappearance can be seen
+	remake  string // how the device is made again, for a message
+	watch   bool   // the device's disappearance can be seen
 	names   []string
 	nodes   []*device
 	windows *windows
@@ -114,13 +117,10 @@ func (b *Bench) quiet(s *stillness, now time.Time, patient bool) (bool, error) {
 		return false, nil
 	}
 	s.looked = now
-	if b.watch && b.sys.gone(b.uverbs) {
-		return false, &OpenError{
-			Trouble: Gone, Device: b.device, Why: "the device was removed, or its removal waits for this program to close it",
-			Fix: "rdma link show",
-		}
-	}
 	counters, err := b.sys.counters(b.device)
+	if gone := b.Present(); gone != nil { // after the reading: it may have gone while being read
+		return false, gone
+	}
 	if err != nil {
 		return false, err
 	}
@@ -134,6 +134,45 @@ func (b *Bench) quiet(s *stillness, now time.Time, patient bool) (bool, error) {
 	}
 	return now.Sub(s.since) >= least, nil
 }
+
+// Present fails with Gone if the device was removed, or its removal waits for
+// this Bench to be closed. No event tells of it on rxe.
+func (b *Bench) Present() error {
+	if !b.watch || !b.sys.gone(b.uverbs) {
+		return nil
+	}
+	return &OpenError{
+		Trouble: Gone, Device: b.device, Why: "the device was removed, or its removal waited for this program to close it",
+		Fix: b.remake,
+	}
+}
+
+// Endless names the queue pairs that retry for ever on rxe and still have sends
+// without a completion: a wait for one can only end at a limit. "" is none.
+// rxe takes retry_cnt 7 for endless, as rnr_retry 7 is by the specification
+// (rxe_comp.c, Linux 6.1: the count goes down unless it is 7).
+func (b *Bench) Endless() string {
+	var out []string
+	for i, d := range b.nodes {
+		for _, q := range d.qps.rows {
+			if q == nil || q.typ != verbs.RC || q.count == 0 || q.state() != verbs.RTS {
+				continue
+			}
+			switch {
+			case q.retryCnt == endless:
+				out = append(out, fmt.Sprintf("%s: QP number %d waits with retry_cnt=7 (unfinished sends: %d), and rxe never gives up at 7: "+
+					"the wait was ended here; retry_cnt=6 ends in RETRY_EXC_ERR", b.names[i], q.num, q.count))
+			case q.rnrRetry == endless:
+				out = append(out, fmt.Sprintf("%s: QP number %d waits with rnr_retry=7 (unfinished sends: %d), which is for ever until the "+
+					"peer posts a receive: the wait was ended here; rnr_retry=6 ends in RNR_RETRY_EXC_ERR", b.names[i], q.num, q.count))
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// endless is the retry count that is none.
+const endless = 7
 
 // rnrTimers are the RNR NAK timer codes in units of 10 us (IBTA 9.7.5.2.8).
 var rnrTimers = [32]int{

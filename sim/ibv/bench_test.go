@@ -309,3 +309,66 @@ func TestWait(t *testing.T) {
 	_, err := b.Wait(ctx, time.Minute, never)
 	trouble(t, Gone, err)
 }
+
+// TestPortDown: what every queue pair would meet on its way to RTR is said
+// before anything is made, with the interface that the kernel names.
+func TestPortDown(t *testing.T) {
+	o := useStub(t)
+	dir := filepath.Join(o.Sysfs, "class/infiniband/stub0")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "parent"), []byte("eth7\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	set(t, stubPortState, uintptr(verbs.PortDown), uintptr(verbs.PortActive))
+	_, err := Open(context.Background(), o)
+	trouble(t, PortDown, err)
+	if err == nil || !strings.Contains(err.Error(), "port 1 is DOWN") || !strings.Contains(err.Error(), "ip link set dev eth7 up") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestGoneWhileOpening: a removal that begins when a context is open waits for
+// it, and no event tells; it must be seen although nothing has run yet.
+func TestGoneWhileOpening(t *testing.T) {
+	o := useStub(t)
+	dir := filepath.Join(o.Sysfs, "class/infiniband_verbs/uverbs9")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	clock := &handClock{hook: func(time.Duration) { _ = os.Remove(dir) }} // Open pauses once, for the counters
+	o.Clock = Clock{Now: clock.now, Pause: clock.pause}
+	b := openStub(t, o)
+	trouble(t, Gone, b.Present())
+	_, err := b.Wait(context.Background(), time.Minute, nil)
+	trouble(t, Gone, err)
+}
+
+// TestEndless: what a wait may never see the end of is named, and nothing else.
+func TestEndless(t *testing.T) {
+	b := openStub(t, useStub(t))
+	c := connect(t, b)
+	unfinished := func() {
+		t.Helper()
+		c.send[0].Flags = 0 // the stub completes signaled sends alone
+		if _, err := c.d.PostSend(c.qp, c.send); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, one := range []struct {
+		retry, rnr uint8
+		want       string
+	}{{6, 6, ""}, {7, 6, "retry_cnt=7"}, {6, 7, "rnr_retry=7"}} {
+		if err := c.d.ModifyQP(c.qp, verbs.QPAttr{State: verbs.RTS, RetryCnt: one.retry, RNRRetry: one.rnr},
+			verbs.MaskState|verbs.MaskRetryCnt|verbs.MaskRNRRetry); err != nil {
+			t.Fatal(err)
+		}
+		if one.retry == 6 && one.rnr == 6 {
+			if got := b.Endless(); got != "" {
+				t.Errorf("nothing was sent, and %q", got)
+			}
+			unfinished()
+		}
+		if got := b.Endless(); one.want == "" && got != "" || !strings.Contains(got, one.want) {
+			t.Errorf("retry_cnt %d, rnr_retry %d: %q", one.retry, one.rnr, got)
+		}
+	}
+}

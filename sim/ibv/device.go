@@ -59,9 +59,15 @@ func openDevice(lib *library, dev uintptr, name string, sys sysfs) (*device, err
 	ctx, errno := lib.pointer(lib.fn[symOpenDevice], dev)
 	if errno != 0 {
 		e := &OpenError{Trouble: CannotOpen, Device: name, Why: "ibv_open_device failed", Fix: "dmesg tells more", Err: errno}
-		if errno == syscall.EACCES || errno == syscall.EPERM {
-			node := "/dev/infiniband/" + cString(dev+devUverbs, sysNameMax)
-			e.Trouble, e.Why, e.Fix = NoPermission, "this user may not open "+node, "chmod a+rw "+node+", or run as root"
+		// libibverbs looks for the node elsewhere when it may not open it, and
+		// leaves ENOENT of that search (rdma-core, util/open_cdev.c).
+		node := "/dev/infiniband/" + cString(dev+devUverbs, sysNameMax)
+		denied := unix.Faccessat(unix.AT_FDCWD, node, unix.R_OK|unix.W_OK, unix.AT_EACCESS) == unix.EACCES
+		if denied || errno == syscall.EACCES || errno == syscall.EPERM {
+			if denied {
+				e.Err = syscall.EACCES
+			}
+			e.Trouble, e.Why, e.Fix = NoPermission, "this user may not open "+node, "sudo chmod 0666 "+node
 		}
 		return nil, e
 	}
@@ -209,7 +215,9 @@ func (d *device) RegMR(pd verbs.PD, start, length uint64, access verbs.AccessFla
 func regMRWhy(errno syscall.Errno, length uint64, access verbs.AccessFlags) string {
 	switch {
 	case errno == syscall.ENOMEM:
-		return "the pages cannot be pinned: see ulimit -l (RLIMIT_MEMLOCK), or max_mr is reached"
+		return "the pages cannot be pinned: " + memlock()
+	case errno == syscall.EPERM: // ib_umem_get of a process that may lock nothing
+		return "this process may pin no memory: " + memlock()
 	case errno == syscall.EFAULT:
 		return "the bytes are not all mapped"
 	case errno == syscall.EINVAL && length == 0:
@@ -218,6 +226,16 @@ func regMRWhy(errno syscall.Errno, length uint64, access verbs.AccessFlags) stri
 		return "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well"
 	}
 	return ""
+}
+
+// memlock says what a process may pin, and how it may more.
+func memlock() string {
+	const mend = "; raise it: sudo prlimit --memlock=unlimited --pid $$ in this shell, or memlock in /etc/security/limits.conf for good"
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur == unix.RLIM_INFINITY {
+		return "the machine lacks memory, or max_mr is reached (rdma resource show mr)"
+	}
+	return fmt.Sprintf("ulimit -l (RLIMIT_MEMLOCK) is %d KiB for all regions together%s", limit.Cur>>10, mend)
 }
 
 // ReregMR calls ibv_rereg_mr, whose result is one of its own codes: the reason

@@ -65,15 +65,16 @@ func noDevices(sys sysfs, errno syscall.Errno) error {
 	if names := sys.devices(); len(names) > 0 {
 		return &OpenError{
 			Trouble: NoProvider, Device: names[0],
-			Why: "the kernel has this device, libibverbs has no driver for it (or ib_uverbs is not loaded)",
+			Why: "the kernel has this device and libibverbs does not list it: its provider for it is missing, " +
+				"ib_uverbs is not loaded, or /dev/infiniband has no node for it",
 			Fix: "apt install ibverbs-providers; modprobe ib_uverbs",
 		}
 	}
 	e := &OpenError{
 		Trouble: NoDevices, Why: "this machine has no RDMA device",
-		Fix: "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0",
+		Fix: "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev IFACE (rdmaprep rxe add IFACE does both)",
 	}
-	if errno != 0 && errno != syscall.EIO {
+	if errno != 0 && errno != syscall.EIO && errno != syscall.ENOSYS { // ENOSYS: ib_uverbs is not loaded
 		e.Err = errno
 	}
 	return e
@@ -104,6 +105,9 @@ func Open(ctx context.Context, o Options) (*Bench, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	if err := b.begin(ctx); err != nil {
+		if gone := b.Present(); gone != nil {
+			err = gone // what failed, failed because of it
+		}
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -117,7 +121,10 @@ func (b *Bench) open(lib *library, devs []uintptr, want string) error {
 		if want != "" && info.Name != want {
 			continue
 		}
-		b.device, b.uverbs = info.Name, info.Uverbs
+		b.device, b.uverbs, b.remake = info.Name, info.Uverbs, b.sys.remake(info.Name)
+		// Before a context is open: a removal that begins after that is seen. Nothing
+		// is learned from a file that never was.
+		b.watch = !b.sys.gone(b.uverbs)
 		for range b.names {
 			d, err := openDevice(lib, dev, info.Name, b.sys)
 			if err != nil {
@@ -130,12 +137,15 @@ func (b *Bench) open(lib *library, devs []uintptr, want string) error {
 	}
 	return &OpenError{
 		Trouble: NoSuchDevice, Device: want, Why: "there is no such device",
-		Fix: "there are: " + strings.Join(have, ", "),
+		Fix: "name one that is there: " + strings.Join(have, ", "),
 	}
 }
 
 // begin learns what each context has to know before the first call.
 func (b *Bench) begin(ctx context.Context) error {
+	if err := b.portUp(); err != nil {
+		return err
+	}
 	for _, d := range b.nodes {
 		var err error
 		if d.gid, err = d.chooseGID(); err != nil {
@@ -164,8 +174,30 @@ func (b *Bench) begin(ctx context.Context) error {
 	for _, d := range b.nodes {
 		d.maxInline, d.zero = inline, zero
 	}
-	b.watch = !b.sys.gone(b.uverbs) // nothing is learned from a file that never was
 	return ctx.Err()
+}
+
+// portUp refuses a port on which every queue pair would fail with ENETUNREACH
+// on its way to RTR.
+func (b *Bench) portUp() error {
+	d := b.nodes[0]
+	port, err := d.QueryPort(1)
+	if err != nil || port.State == verbs.PortActive {
+		return err
+	}
+	return &OpenError{
+		Trouble: PortDown, Device: d.name, Why: fmt.Sprintf("port 1 is %s, not ACTIVE", portName(port.State)),
+		Fix: "ip link set dev " + d.sys.netdev(d.name) + " up",
+	}
+}
+
+// portName is a state as sysfs writes it (enum ibv_port_state).
+func portName(s verbs.PortState) string {
+	names := []string{"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return fmt.Sprintf("in state %d", s)
 }
 
 // chooseGID finds the index of an address that RoCE v2 can use: the first one
@@ -192,7 +224,7 @@ func (d *device) chooseGID() (int, error) {
 	}
 	return 0, &OpenError{
 		Trouble: NoGID, Device: d.name, Why: "port 1 has no RoCE v2 GID with an IP address",
-		Fix: "ip addr add 192.168.77.1/24 dev IFACE; ip link set IFACE up",
+		Fix: "ip addr add 192.168.77.1/24 dev " + d.sys.netdev(d.name),
 	}
 }
 

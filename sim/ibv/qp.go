@@ -24,6 +24,8 @@ type qpObject struct {
 	head, count int
 	timeout     uint8
 	minRNR      uint8
+	retryCnt    uint8
+	rnrRetry    uint8
 
 	binds []bindPost // BIND_MW requests whose completions have not been seen
 	invs  []invPost  // LOCAL_INV requests, likewise
@@ -98,7 +100,8 @@ func (d *device) CreateQP(pd verbs.PD, init verbs.QPInitAttr) (verbs.QPInfo, err
 func createQPWhy(errno syscall.Errno, init verbs.QPInitAttr) string {
 	switch errno {
 	case syscall.ENOMEM:
-		return "no memory, or no queue pair number is free (query_device tells max_qp)"
+		return "no memory, or all of the device's max_qp queue pairs are in use; " +
+			"rdma resource show qp lists whose they are: end one of those programs"
 	case syscall.EOPNOTSUPP:
 		return fmt.Sprintf("the device has no QP of type %s", init.Type)
 	case syscall.EINVAL:
@@ -176,6 +179,12 @@ func (q *qpObject) modified(attr verbs.QPAttr, mask verbs.QPAttrMask) {
 	if mask&verbs.MaskTimeout != 0 {
 		q.timeout = attr.Timeout
 	}
+	if mask&verbs.MaskRetryCnt != 0 {
+		q.retryCnt = attr.RetryCnt
+	}
+	if mask&verbs.MaskRNRRetry != 0 {
+		q.rnrRetry = attr.RNRRetry
+	}
 	if mask&verbs.MaskMinRNRTimer != 0 {
 		q.minRNR = attr.MinRNRTimer
 	}
@@ -191,8 +200,10 @@ func modifyWhy(errno syscall.Errno, t verbs.QPType, cur verbs.QPState, attr verb
 	case syscall.EINVAL:
 	case syscall.EPERM:
 		return "a Q_Key with the high bit set needs privilege"
-	case syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH:
-		return "the peer's address does not resolve"
+	case syscall.ENETUNREACH:
+		return "no route to the peer's address: the interface under the device is down or has lost its address; rdmaprep doctor says which command mends it"
+	case syscall.ETIMEDOUT, syscall.EHOSTUNREACH:
+		return "the peer's address does not resolve: ping it"
 	default:
 		return ""
 	}

@@ -38,6 +38,7 @@ const (
 	stubOpenErrno
 	stubBadID
 	stubQuiet
+	stubPortState
 )
 
 // stubCall calls a control function of the stub.

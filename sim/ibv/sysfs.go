@@ -47,6 +47,26 @@ func (s sysfs) gone(uverbs string) bool {
 	return os.IsNotExist(err)
 }
 
+// netdev is the interface under a device (rxe's own file, or that of its first
+// GID), IFACE if the kernel does not say: it stands in commands.
+func (s sysfs) netdev(name string) string {
+	for _, file := range []string{"parent", "ports/1/gid_attrs/ndevs/0"} {
+		if b, err := os.ReadFile(filepath.Join(s.device(name), file)); err == nil && len(strings.TrimSpace(string(b))) > 0 {
+			return strings.TrimSpace(string(b))
+		}
+	}
+	return "IFACE"
+}
+
+// remake is how a device that was removed is made again. Of all drivers rxe
+// alone has a file parent (rxe_verbs.c parent_show).
+func (s sysfs) remake(name string) string {
+	if _, err := os.Stat(filepath.Join(s.device(name), "parent")); err != nil {
+		return "load its driver again, then run again (rdma link show lists the devices)"
+	}
+	return "rdma link add " + name + " type rxe netdev " + s.netdev(name) + ", then run again"
+}
+
 func (s sysfs) uverbs(name string) string {
 	return filepath.Join(string(s), "class/infiniband_verbs", name)
 }

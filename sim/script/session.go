@@ -208,10 +208,7 @@ func (s *Session) verbLine(ctx context.Context, st *verbStmt, forgiven bool) (Ou
 		}
 		res.errno = uint64(refused.Errno)
 		out.Errno = verbs.ErrnoName(refused.Errno)
-		out.Got = out.Errno
-		if refused.Why != "" {
-			out.Got += " (" + refused.Why + ")"
-		}
+		out.Got = out.Errno + because(refused.Why)
 		if st.spec.list {
 			out.Got += fmt.Sprintf(" posted=%d", res.posted)
 		}
@@ -235,6 +232,14 @@ func (s *Session) verbLine(ctx context.Context, st *verbStmt, forgiven bool) (Ou
 	return out, nil
 }
 
+// because is a reason behind an errno; a device may have given none.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
 func (s *Session) pairLine(ctx context.Context, st *pairStmt) (Outcome, error) {
 	for i, v := range st.verbs {
 		_, _, err := s.exec(ctx, v)
@@ -247,7 +252,7 @@ func (s *Session) pairLine(ctx context.Context, st *pairStmt) (Outcome, error) {
 		case errors.As(err, &refused):
 			name := verbs.ErrnoName(refused.Errno)
 			s.say(v.node, v.body()+" -> "+name, false)
-			return Outcome{Errno: name, Got: fmt.Sprintf("%s: %s (%s)", st.lines[i], name, refused.Why)}, nil
+			return Outcome{Errno: name, Got: st.lines[i] + ": " + name + because(refused.Why)}, nil
 		case errors.As(err, &stop):
 			return Outcome{Got: st.lines[i] + ": " + stop.why}, nil
 		}

@@ -116,7 +116,9 @@ var errnos = []struct {
 	{61, "ENODATA"},
 	{75, "EOVERFLOW"},
 	{95, "EOPNOTSUPP"},
+	{101, "ENETUNREACH"},
 	{110, "ETIMEDOUT"},
+	{113, "EHOSTUNREACH"},
 }
 
 // ErrnoName is the C name of an errno, such as EINVAL.

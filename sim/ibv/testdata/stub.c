@@ -25,9 +25,10 @@ static struct {
 	int open_errno; /* ibv_open_device fails with it */
 	int living;     /* objects */
 	int qps;
+	int port_state;
 	long bad_id; /* the request of this wr_id is refused */
 	uint32_t key, qpn;
-} stub = {.devices = 1, .max_qp = 1 << 20, .bad_id = -1};
+} stub = {.devices = 1, .max_qp = 1 << 20, .port_state = IBV_PORT_ACTIVE, .bad_id = -1};
 
 static void say(const char *format, ...) {
 	if (stub.quiet)
@@ -51,7 +52,16 @@ void stub_set(int what, long value) {
 	case 2: stub.open_errno = (int)value; break;
 	case 3: stub.bad_id = value; break;
 	case 4: stub.quiet = (int)value; break;
+	case 5: stub.port_state = (int)value; break;
 	}
+}
+
+/* The same for a program that loads this as its libibverbs.so.1. */
+__attribute__((constructor)) static void from_environment(void) {
+	static const char *const names[] = {"STUB_DEVICES", "STUB_MAX_QP", "STUB_OPEN_ERRNO"};
+	for (int i = 0; i < 3; i++)
+		if (getenv(names[i]))
+			stub_set(i, atol(getenv(names[i])));
 }
 
 #define MAX_CQE 1024
@@ -143,7 +153,7 @@ static int query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_att
 	if (port != 1 || len != sizeof *a)
 		return EINVAL;
 	memset(a, 0, sizeof *a);
-	a->state = IBV_PORT_ACTIVE;
+	a->state = stub.port_state;
 	a->max_mtu = IBV_MTU_4096;
 	a->active_mtu = IBV_MTU_1024;
 	a->gid_tbl_len = 4;

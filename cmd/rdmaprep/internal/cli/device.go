@@ -2,26 +2,81 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"rdmaprep/cmd/rdmaprep/internal/doctor"
 	"rdmaprep/sim/ibv"
 	"rdmaprep/sim/script"
-	"rdmaprep/sim/verbs"
 )
 
 // deviceUsage is the flag that every command with a live device has.
 const deviceUsage = "run on this RDMA device, such as rxe0, not on the model; rdmaprep doctor lists them"
 
 // openDevice opens a live device, all nodes on it.
-func (a *app) openDevice(ctx context.Context, device string, nodes []string) (verbs.Bench, error) {
+func (a *app) openDevice(ctx context.Context, device string, nodes []string) (*ibv.Bench, error) {
 	b, err := ibv.Open(ctx, ibv.Options{Device: device, Nodes: nodes, Clock: ibv.Clock{Now: a.host.Now, Pause: pause}})
 	if err != nil {
-		return nil, fmt.Errorf("%w; rdmaprep doctor tells more, and without --device it runs on the model", err)
+		return nil, a.explain(err)
 	}
 	return b, nil
+}
+
+// deviceError is a trouble with a live device and the way out of it.
+type deviceError struct {
+	error
+	found []doctor.Finding // what is in the way, in the order to mend it
+}
+
+func (e *deviceError) Unwrap() error { return e.error }
+
+func (e *deviceError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.error.Error())
+	for _, f := range e.found {
+		b.WriteString("\n  doctor: " + f.Found)
+		if len(f.Mend) == 0 {
+			b.WriteString("\n    " + f.Means)
+		}
+		for _, command := range f.Mend {
+			b.WriteString("\n    $ " + command)
+		}
+	}
+	b.WriteString("\n  rdmaprep doctor tells more; without --device it runs on the model.")
+	return b.String()
+}
+
+// explain adds to a trouble with a device what doctor finds: the commands of
+// this distribution, for this user and for the interface that is there. Of a
+// device that was named wrongly the list of those that are there is enough.
+func (a *app) explain(err error) error {
+	var open *ibv.OpenError
+	if !errors.As(err, &open) {
+		return err
+	}
+	out := &deviceError{error: err}
+	if open.Trouble == ibv.NoSuchDevice || open.Trouble == ibv.Gone {
+		return out
+	}
+	short := *open
+	short.Fix = ""
+	mend := false
+	for _, f := range doctor.Examine(a.machine()).Findings {
+		about := f.About == open.Device && f.Severity == doctor.Warning // another device works
+		if f.Severity != doctor.Failure && !about || f.About == "namespace" {
+			continue
+		}
+		out.found = append(out.found, f)
+		mend = mend || len(f.Mend) > 0
+	}
+	if mend && open.Trouble != ibv.CannotOpen && open.Trouble != ibv.OldLibrary {
+		out.error = &short // doctor's commands are closer
+	}
+	return out
 }
 
 // pause waits for d or until ctx is done.
@@ -37,6 +92,9 @@ func pause(ctx context.Context, d time.Duration) {
 // onDevice refuses what a live device cannot do: the flags of the model, and
 // scripts that need the model.
 func onDevice(cmd *cobra.Command, sc *script.Script, modelFlags ...string) error {
+	if cmd.Flags().Lookup("device").Value.String() == "" {
+		return usagef("--device wants the name of a device, such as rxe0: rdmaprep doctor lists them; leave it out for the model")
+	}
 	for _, name := range modelFlags {
 		if cmd.Flags().Changed(name) {
 			return usagef("--%s is of the model, and --device runs on a real device: leave one of them out", name)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"rdmaprep/cmd/rdmaprep/internal/ladder"
+	"rdmaprep/sim/ibv"
 	"rdmaprep/sim/model"
 	"rdmaprep/sim/script"
 	"rdmaprep/sim/verbs"
@@ -59,7 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 			if two.asked() {
 				return a.runTwoHosts(cmd.Context(), sc, &two, device, asJSON)
 			}
-			if device != "" {
+			if cmd.Flags().Changed("device") {
 				if err := onDevice(cmd, sc, "profile", "seed", "trace", "pcap"); err != nil {
 					return err
 				}
@@ -136,17 +138,41 @@ func (a *app) runLive(ctx context.Context, sc *script.Script, device string, asJ
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	sess, res, err := script.RunAll(ctx, b, sc)
+	err = a.broken(ctx, b, sc, res, err)
+	if asJSON {
+		out := runJSON(b, sess, res, b.Profile(), 0, false)
+		if err != nil {
+			out.Passed, out.Error = false, err.Error()
+		}
+		if werr := a.json(out); err == nil {
+			err = werr
+		}
+	} else {
+		a.printf("%s", sess.TranscriptText()) // as far as it went
+	}
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		if err := a.json(runJSON(b, sess, res, b.Profile(), 0, false)); err != nil {
-			return err
-		}
-	} else {
-		a.printf("%s", sess.TranscriptText())
+	err = a.verdict(sc, res)
+	if endless := b.Endless(); err != nil && endless != "" {
+		fmt.Fprintf(a.host.Err, "  %s\n", strings.ReplaceAll(endless, "\n", "\n  "))
 	}
-	return a.verdict(sc, res)
+	return err
+}
+
+// broken is why a run on a device ended before its script did; nil if it did not.
+func (a *app) broken(ctx context.Context, b *ibv.Bench, sc *script.Script, res *script.Result, err error) error {
+	var open *ibv.OpenError
+	switch gone := b.Present(); {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("%w\n  Interrupted: the device is closed, and nothing of the run is left on it", err)
+	case gone == nil || errors.As(err, &open):
+		return a.explain(err)
+	case res.Failed != nil: // what a call says of a device that is gone is a consequence
+		return a.explain(fmt.Errorf("%s:%d: %s: %w", sc.Name, res.Failed.Line, res.Failed.Text, gone))
+	default:
+		return a.explain(gone)
+	}
 }
 
 // verdict says which line failed, if one did.
@@ -176,18 +202,22 @@ func printTrace(w io.Writer, events []verbs.TraceEvent) {
 	}
 }
 
-func runJSON(b verbs.Bench, sess *script.Session, res *script.Result, profile string, seed uint64, trace bool) any {
-	out := struct {
-		Profile    string      `json:"profile"`
-		Seed       uint64      `json:"seed"`
-		Passed     bool        `json:"passed"`
-		Failed     string      `json:"failed,omitempty"`
-		Got        string      `json:"got,omitempty"`
-		Line       int         `json:"line,omitempty"`
-		Transcript []string    `json:"transcript"`
-		Digest     string      `json:"digest"`
-		Trace      []traceLine `json:"trace,omitempty"`
-	}{Profile: profile, Seed: seed, Passed: res.Failed == nil, Digest: sess.Digest(), Transcript: []string{}}
+// runResult is a run as JSON.
+type runResult struct {
+	Profile    string      `json:"profile"`
+	Seed       uint64      `json:"seed"`
+	Passed     bool        `json:"passed"`
+	Failed     string      `json:"failed,omitempty"`
+	Got        string      `json:"got,omitempty"`
+	Line       int         `json:"line,omitempty"`
+	Error      string      `json:"error,omitempty"` // of a live device: what ended the run early
+	Transcript []string    `json:"transcript"`
+	Digest     string      `json:"digest"`
+	Trace      []traceLine `json:"trace,omitempty"`
+}
+
+func runJSON(b verbs.Bench, sess *script.Session, res *script.Result, profile string, seed uint64, trace bool) runResult {
+	out := runResult{Profile: profile, Seed: seed, Passed: res.Failed == nil, Digest: sess.Digest(), Transcript: []string{}}
 	if f := res.Failed; f != nil {
 		out.Failed, out.Got, out.Line = f.Text, f.Got, f.Line
 	}
