@@ -1,0 +1,199 @@
+package difftest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rdmaprep/sim/ibv"
+)
+
+const (
+	profile = "rxe-6.1"
+	// hurts is in every refusal of what is known to damage a kernel.
+	hurts = "refused on a live device"
+	// patience bounds one case on a device, so that a defect does not hang.
+	patience = 30 * time.Second
+)
+
+// asRXE is a live Bench under the name of the profile that is to behave as it
+// does, so that the lines of that profile count on the device too.
+type asRXE struct{ *ibv.Bench }
+
+func (asRXE) Profile() string { return profile }
+
+func knownOf(name string) *known {
+	if i := slices.IndexFunc(knowns, func(k known) bool { return k.name == name }); i >= 0 {
+		return &knowns[i]
+	}
+	return nil
+}
+
+// onModels plays every case on the model.
+func onModels(t *testing.T) []result {
+	t.Helper()
+	var results []result
+	used := map[string]bool{}
+	for _, c := range cases(t) {
+		r := result{c: c}
+		if len(c.chunks) > 0 {
+			var err error
+			if r.model, err = c.onModel(t.Context()); err != nil {
+				t.Fatalf("%s: on the model: %v", c.name, err)
+			}
+			r.explained = knownOf(c.name)
+			used[c.name] = r.explained != nil
+		}
+		results = append(results, r)
+	}
+	for _, k := range knowns {
+		if !used[k.name] {
+			t.Errorf("a difference of %q is explained, and there is no such case that a device can run", k.name)
+		}
+	}
+	return results
+}
+
+// TestReport holds REPORT.md against the cases as they are. What a device says
+// of them, TestDifferential holds against it. RDMAPREP_REWRITE=1 writes it anew.
+func TestReport(t *testing.T) {
+	got := render(onModels(t))
+	if os.Getenv("RDMAPREP_REWRITE") != "" {
+		if err := os.WriteFile("REPORT.md", []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != report {
+		t.Errorf("REPORT.md is not what the cases give; RDMAPREP_REWRITE=1 go test ./sim/difftest writes it anew:\n%s", got)
+	}
+}
+
+// TestDifferential plays every case on the device of RDMAPREP_DEVICE, which must
+// be rxe of Linux 6.1, and on the model. RDMAPREP_OUT is a folder for the report
+// and for every difference in full.
+func TestDifferential(t *testing.T) {
+	device := os.Getenv("RDMAPREP_DEVICE")
+	if device == "" {
+		if slices.Contains(strings.Split(os.Getenv("RDMAPREP_REQUIRE"), ","), "rxe") {
+			t.Fatal("RDMAPREP_REQUIRE names rxe, but RDMAPREP_DEVICE names no device")
+		}
+		t.Skip("no live device: RDMAPREP_DEVICE=rxe0 names one")
+	}
+	start := time.Now()
+	results := onModels(t)
+	t.Logf("the model alone: %s", time.Since(start).Round(time.Millisecond))
+	var full strings.Builder
+	unexplained := 0
+	for i := range results {
+		r := &results[i]
+		if r.model == nil {
+			continue
+		}
+		began := time.Now()
+		live, err := r.c.onDevice(t.Context(), device)
+		t.Logf("%s: %s", r.c.name, time.Since(began).Round(time.Millisecond))
+		if wrong := r.compare(live, err); wrong != "" {
+			unexplained++
+			t.Errorf("%s: %s", r.c.name, wrong)
+		}
+		if r.diff != "" {
+			fmt.Fprintf(&full, "=== %s\n%s\n", r.c.name, r.diff)
+			for _, one := range r.c.chunks {
+				fmt.Fprintf(&full, "--- script\n%s\n", one.text)
+			}
+			fmt.Fprintf(&full, "--- model\n%s--- live\n%s\n", r.model.text(), live.text())
+		}
+	}
+	sums, total := tallies(results)
+	took := time.Since(start).Round(time.Second)
+	t.Logf("%s on Linux %s, %s: %d cases, %d equal, %d explained, %d would hurt, %d model only, %d unexplained; %d lines, %d racy; %s",
+		device, kernel(), time.Now().Format(time.DateOnly), total.cases, total.equal, total.explained, total.hurt, total.model, unexplained, total.lines, total.racy, took)
+	if total.equal == 0 || len(sums) < 5 {
+		t.Error("hardly anything was compared")
+	}
+	text := render(results)
+	if text != report {
+		t.Error("REPORT.md is not what this run gives")
+	}
+	if out := os.Getenv("RDMAPREP_OUT"); out != "" {
+		for name, text := range map[string]string{"REPORT.md": text, "differences.txt": full.String()} {
+			if err := os.WriteFile(out+"/"+name, []byte(text), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// compare judges a run on a device; "" is as it should be.
+func (r *result) compare(live *played, err error) string {
+	if err != nil {
+		r.explained = nil
+		r.diff = "error: " + err.Error()
+		return r.diff
+	}
+	r.diff = difference(r.model, live)
+	k := r.explained
+	switch {
+	case live.refused != "" && (k == nil || !k.hurts):
+		return "the device refuses a line, and the list of known differences does not say so: " + live.refused
+	case r.diff == "" && k != nil:
+		return "said to differ, and does not: take it from the list of known differences"
+	case r.diff != "" && k == nil:
+		return "differs\n" + r.diff
+	case k != nil && k.hurts && live.refused == "":
+		return "said to be refused, and was not"
+	case k != nil && k.live != "" && !strings.HasSuffix(r.diff, "\nlive:  "+k.live):
+		return "differs otherwise than is known\n" + r.diff
+	}
+	return ""
+}
+
+func (p *played) text() string {
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, l := range p.lines {
+		b.WriteString(l.String() + "\n")
+	}
+	return b.String()
+}
+
+// onDevice plays a case on a real device.
+func (c *testCase) onDevice(ctx context.Context, device string) (*played, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	nodes, err := c.nodes()
+	if err != nil {
+		return nil, err
+	}
+	b, err := ibv.Open(ctx, ibv.Options{Device: device, Nodes: nodes, Clock: ibv.Clock{Now: time.Now, Pause: pause}})
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.play(ctx, asRXE{b})
+	return out, errors.Join(err, b.Close())
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func kernel() string {
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return "?"
+	}
+	return strings.TrimSpace(string(release))
+}
