@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -91,11 +92,12 @@ func (c *testCase) judge(t *testing.T) {
 		if c.seed != 0 {
 			need.Reorder = true
 		}
+		long := waits(one.text) > longest
 		var why []string
 		for _, one := range []struct {
 			need bool
 			what string
-		}{{need.Faults, "faults"}, {need.Clock, "a clock that can be advanced"}, {need.Wire, "counts of packets"}, {need.Reorder, "a seed"}} {
+		}{{need.Faults, "faults"}, {long, "more than 3 s of waiting"}, {need.Wire, "counts of packets"}, {need.Reorder, "a seed"}} {
 			if one.need {
 				why = append(why, one.what)
 			}
@@ -106,6 +108,24 @@ func (c *testCase) judge(t *testing.T) {
 			return
 		}
 	}
+}
+
+// longest is what the advance lines of a script may add up to, which are slept
+// on a device.
+const longest = 3 * time.Second
+
+var advanceLine = regexp.MustCompile(`(?m)^\s*advance\s+(\S+)`)
+
+func waits(text string) time.Duration {
+	var sum time.Duration
+	for _, m := range advanceLine.FindAllStringSubmatch(text, -1) {
+		d, err := time.ParseDuration(m[1])
+		if err != nil {
+			return longest + 1
+		}
+		sum += d
+	}
+	return sum
 }
 
 func (c *testCase) parse(last *script.Script, text string) (*script.Script, error) {
@@ -170,6 +190,9 @@ func title(d *datadriven.TestData, lines [][]byte) string {
 	first := ""
 	for i := at - 2; i >= 0 && bytes.HasPrefix(lines[i], []byte("#")); i-- {
 		first = strings.TrimSpace(strings.TrimLeft(string(lines[i]), "#"))
+		if i < at-2 {
+			first += " ..."
+		}
 	}
 	return first
 }

@@ -72,7 +72,7 @@ func (q *qp) checkWindow() error {
 	if !outstanding && q.comp.timing {
 		return fmt.Errorf("the timer runs and nothing is outstanding")
 	}
-	if q.req.waitRNR && q.comp.timing {
+	if q.req.waitRNR && q.comp.timing && !q.prof.RNRWaitKeepsTimer {
 		return fmt.Errorf("the ACK timer runs during an RNR wait")
 	}
 	if psnDiff(top, una) > maxUnacked+int32(q.longestRead()) {

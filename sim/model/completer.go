@@ -444,7 +444,7 @@ func (p *Profile) rnrTimer(code uint8) time.Duration {
 
 func (q *qp) ackTimeout() {
 	q.comp.timing = false
-	if !q.live() || q.sq.len() == 0 || q.req.waitRNR || q.orphaned() {
+	if !q.live() || q.sq.len() == 0 || q.req.waitRNR && !q.prof.RNRWaitKeepsTimer || q.orphaned() {
 		return
 	}
 	q.node.counters.add(cntLocalAckTimeout)
@@ -466,7 +466,9 @@ func (q *qp) rnrNAK(p *packet) {
 	if q.attr.RNRRetry != 7 {
 		c.rnrRetries--
 	}
-	q.stopAckTimer()
+	if !q.prof.RNRWaitKeepsTimer {
+		q.stopAckTimer()
+	}
 	q.req.waitRNR = true
 	q.setTimer(timerRNR, q.prof.ticks(q.prof.rnrTimer(p.syndrome&31)))
 }

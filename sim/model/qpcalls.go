@@ -128,9 +128,7 @@ func (n *node) QueryQP(h verbs.QP) (verbs.QPAttr, error) {
 	a := q.attr
 	a.State = q.state
 	a.SQPSN, a.RQPSN = q.req.psn, q.resp.epsn
-	if n.prof.CurStateZero { // rxe reports what was set
-		a.SQPSN, a.RQPSN = q.attr.SQPSN, q.attr.RQPSN
-	} else {
+	if !n.prof.CurStateZero { // else what was set
 		a.CurState = q.state
 	}
 	a.SQDraining = q.state == verbs.SQD && !q.req.drainTold

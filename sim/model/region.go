@@ -118,6 +118,8 @@ func (n *node) ReregMR(mr verbs.MR, change verbs.ReregFlags, pd verbs.PD, addr, 
 	var span []byte
 	var err error
 	switch {
+	case change&verbs.ReregTranslation != 0 && length == 0: // libibverbs' own check, before the driver's
+		err = refuse("rereg_mr", syscall.EINVAL, "a region of no bytes")
 	case n.prof.NoRereg:
 		err = refuse("rereg_mr", syscall.EOPNOTSUPP, "the driver has no rereg_mr")
 	case m == nil:
@@ -126,8 +128,6 @@ func (n *node) ReregMR(mr verbs.MR, change verbs.ReregFlags, pd verbs.PD, addr, 
 		err = refuse("rereg_mr", syscall.EBUSY, fmt.Sprintf("%d memory windows are bound to it", m.windows))
 	case change&verbs.ReregPD != 0 && d == nil:
 		err = refuse("rereg_mr", syscall.EINVAL, "no such protection domain")
-	case change&verbs.ReregTranslation != 0 && length == 0:
-		err = refuse("rereg_mr", syscall.EINVAL, "a region of no bytes")
 	}
 	if err == nil && change&verbs.ReregAccess != 0 {
 		err = checkAccess("rereg_mr", access)

@@ -358,6 +358,9 @@ func (q *qp) messageDone(p *packet, class uint8) {
 	}
 	if class&hasInv != 0 {
 		wc.InvalidRKey, wc.Flags = p.rkey, verbs.WCWithInv
+		if q.prof.InvFlagIsCsum {
+			wc.Flags = verbs.WCIPCsumOK
+		}
 	}
 	if q.prof.RecvAlwaysGRH {
 		wc.Flags |= verbs.WCGRH
@@ -411,7 +414,7 @@ const (
 
 // recvPD is the protection domain of the receive requests.
 func (q *qp) recvPD() *domain {
-	if q.srq != nil {
+	if q.srq != nil && !q.prof.SRQRecvQPPD {
 		return q.srq.pd
 	}
 	return q.pd
