@@ -20,8 +20,8 @@ const (
 	hurts = "refused on a live device"
 	// patience bounds one case on a device, so that a defect does not hang.
 	patience = 30 * time.Second
-	// unquiet is how long a wait for quiet may last: retry_cnt=7 has none.
-	unquiet = 3 * time.Second
+	// longestWait bounds one wait on a device: with retry_cnt=7 there is no quiet.
+	longestWait = 4 * time.Second
 )
 
 // asRXE is a live Bench under the name of the profile that is to behave as it
@@ -37,12 +37,9 @@ func (asRXE) Profile() string { return profile }
 // of the profile beside it says what this one does.
 func (asRXE) Live() bool { return false }
 
-// Wait does not wait for a quiet that never comes as long as a script would.
+// Wait does not wait as long as a script would for what never comes.
 func (b asRXE) Wait(ctx context.Context, limit time.Duration, ready func() (bool, error)) (bool, error) {
-	if ready == nil {
-		limit = min(limit, unquiet)
-	}
-	return b.Bench.Wait(ctx, limit, ready)
+	return b.Bench.Wait(ctx, min(limit, longestWait), ready)
 }
 
 // Now and Advance make it a verbs.Clock: an advance line sleeps.
@@ -120,7 +117,7 @@ func TestDifferential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran, unexplained := 0, 0
+	ran, unexplained, late := 0, 0, 0
 	for i := range results {
 		r := &results[i]
 		if r.model == nil || !only.MatchString(r.c.name) {
@@ -130,7 +127,20 @@ func TestDifferential(t *testing.T) {
 		began := time.Now()
 		live, err := r.c.onDevice(t.Context(), device)
 		fmt.Fprintf(&times, "%8d ms %s\n", time.Since(began).Milliseconds(), r.c.name)
-		if wrong := r.compare(live, err); wrong != "" {
+		known := r.explained
+		wrong := r.compare(live, err)
+		if wrong != "" && t.Context().Err() == nil {
+			// An emulated guest on a busy machine is late now and then, and a
+			// timer of the device runs out in between: once more, and told.
+			first := wrong
+			r.explained = known
+			live, err = r.c.onDevice(t.Context(), device)
+			if wrong = r.compare(live, err); wrong == "" {
+				late++
+				fmt.Fprintf(&full, "=== %s: only the second time; the first: %s\n", r.c.name, first)
+			}
+		}
+		if wrong != "" {
 			unexplained++
 			t.Errorf("%s: %s", r.c.name, wrong)
 		}
@@ -144,8 +154,8 @@ func TestDifferential(t *testing.T) {
 	}
 	sums, total := tallies(results)
 	took := time.Since(start).Round(time.Second)
-	summary := fmt.Sprintf("%s on Linux %s, %s: %d cases, %d ran, %d equal, %d explained, %d would hurt, %d model only, %d unexplained; %d lines, %d racy; %s",
-		device, kernel(), time.Now().Format(time.DateOnly), total.cases, ran, total.equal-unexplained, total.explained, total.hurt, total.model, unexplained, total.lines, total.racy, took)
+	summary := fmt.Sprintf("%s on Linux %s, %s: %d cases, %d ran, %d equal, %d explained, %d would hurt, %d model only, %d unexplained, %d equal only the second time; %d lines, %d racy; %s",
+		device, kernel(), time.Now().Format(time.DateOnly), total.cases, ran, total.equal-unexplained, total.explained, total.hurt, total.model, unexplained, late, total.lines, total.racy, took)
 	t.Log(summary)
 	if total.equal == 0 || len(sums) < 5 {
 		t.Error("hardly anything was compared")
