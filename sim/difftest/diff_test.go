@@ -82,18 +82,31 @@ func onModels(t *testing.T) []result {
 	return results
 }
 
-// TestReport holds REPORT.md against the cases as they are. What a device says
-// of them, TestDifferential holds against it. RDMAPREP_REWRITE=1 writes it anew.
+// TestReport holds REPORT.md, and its summary in README.md, against the cases as
+// they are. What a device says of them, TestDifferential holds against it.
+// RDMAPREP_REWRITE=1 writes both anew.
 func TestReport(t *testing.T) {
-	got := render(onModels(t))
+	results := onModels(t)
+	const readme = "../../README.md"
+	now, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := inReadme(string(now), summary(results))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := render(results)
 	if os.Getenv("RDMAPREP_REWRITE") != "" {
-		if err := os.WriteFile("REPORT.md", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
+		for name, text := range map[string]string{"REPORT.md": got, readme: want} {
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 		return
 	}
-	if got != report {
-		t.Errorf("REPORT.md is not what the cases give; RDMAPREP_REWRITE=1 go test ./sim/difftest writes it anew:\n%s", got)
+	if got != report || want != string(now) {
+		t.Error("REPORT.md or its summary in README.md is not what the cases give: go generate ./sim/difftest, and see what changed")
 	}
 }
 
@@ -154,9 +167,9 @@ func TestDifferential(t *testing.T) {
 	}
 	sums, total := tallies(results)
 	took := time.Since(start).Round(time.Second)
-	summary := fmt.Sprintf("%s on Linux %s, %s: %d cases, %d ran, %d equal, %d explained, %d would hurt, %d model only, %d unexplained, %d equal only the second time; %d lines, %d racy; %s",
+	said := fmt.Sprintf("%s on Linux %s, %s: %d cases, %d ran, %d equal, %d explained, %d would hurt, %d model only, %d unexplained, %d equal only the second time; %d lines, %d racy; %s",
 		device, kernel(), time.Now().Format(time.DateOnly), total.cases, ran, total.equal-unexplained, total.explained, total.hurt, total.model, unexplained, late, total.lines, total.racy, took)
-	t.Log(summary)
+	t.Log(said)
 	if total.equal == 0 || len(sums) < 5 {
 		t.Error("hardly anything was compared")
 	}
@@ -166,7 +179,7 @@ func TestDifferential(t *testing.T) {
 	}
 	if out := os.Getenv("RDMAPREP_OUT"); out != "" {
 		for name, text := range map[string]string{
-			"REPORT.md": text, "differences.txt": full.String(), "times.txt": times.String(), "summary.txt": summary + "\n",
+			"REPORT.md": text, "differences.txt": full.String(), "times.txt": times.String(), "summary.txt": said + "\n",
 		} {
 			if err := os.WriteFile(out+"/"+name, []byte(text), 0o644); err != nil {
 				t.Error(err)

@@ -8,4 +8,6 @@
 // It does not compare times, keys, numbers of queue pairs or packets, which no
 // transcript shows. What a learner could not see on a device is left out of the
 // scripts beforehand: counts of packets and spans of device time.
+//
+//go:generate env RDMAPREP_REWRITE=1 go test -count=1 -run TestReport .
 package difftest

@@ -55,6 +55,31 @@ and a run on a device fails if it is not true.
 	return b.String()
 }
 
+// lastRun is when all of it was last seen to be so on a device, and on which.
+const lastRun = "2026-12-01, Linux 6.1.0-57"
+
+// The summary stands in README.md between these.
+const begin, end = "<!-- difftest -->\n", "<!-- /difftest -->"
+
+// summary is what README.md says of the report.
+func summary(results []result) string {
+	_, s := tallies(results)
+	return fmt.Sprintf("Of %d cases %d are equal (%d lines; %d permit more than one outcome), %d differ for a reason that is\n"+
+		"known, %d are refused because they would hurt the kernel, and %d need what only the model has: faults, a seed, long\n"+
+		"waits. Nothing else differs (%s). The list: [sim/difftest/REPORT.md](sim/difftest/REPORT.md).\n",
+		s.cases, s.equal, s.lines, s.racy, s.explained, s.hurt, s.model, lastRun)
+}
+
+// inReadme puts the summary into the text of README.md.
+func inReadme(readme, summary string) (string, error) {
+	head, rest, ok := strings.Cut(readme, begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return "", fmt.Errorf("README.md has no %s and %s", strings.TrimSpace(begin), end)
+	}
+	return head + begin + summary + end + tail, nil
+}
+
 func tallies(results []result) (sums []tally, total tally) {
 	total.from = "all"
 	for _, r := range results {
