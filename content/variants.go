@@ -258,3 +258,21 @@ func (r *renderer) list(key string, in []string) []string {
 	}
 	return out
 }
+
+// Drawings are the question filled in with the combinations of its draws that
+// its proof is run for: all of them if they are few, else an even choice. The
+// error is a *VariantError.
+func (q *Question) Drawings() ([]*Question, error) {
+	var list []*Question
+	for _, picks := range combinations(q.Variants) {
+		one := q
+		if q.Variants != nil {
+			var err error
+			if one, _, err = q.renderPicks(picks); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

@@ -68,9 +68,8 @@ var differences = map[string]difference{
 	"flags of an immediate":    {spec: "WITH_IMM", rxe: "GRH|WITH_IMM", source: "rxe_resp.c do_complete"},
 	"flags of a WITH_IMM send": {spec: "0", rxe: "WITH_IMM", source: "rxe_comp.c make_send_cqe"},
 	"WITH_INV is told": {
-		spec: "true", rxe: "true", live: "false",
-		why:    "the kernel's flag 4 comes through, which the header calls IP_CSUM_OK",
-		source: "rxe_resp.c do_complete; include/rdma/ib_verbs.h enum ib_wc_flags",
+		spec: "true", rxe: "false",
+		source: "rxe_resp.c do_complete; include/rdma/ib_verbs.h enum ib_wc_flags: the kernel's flag 4 is IP_CSUM_OK of the header",
 	},
 
 	"SEND from a bad lkey":             {spec: "LOC_PROT_ERR", rxe: "LOC_QP_OP_ERR", source: "rxe_req.c finish_packet maps only EFAULT"},

@@ -8,14 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/cockroachdb/datadriven"
 
 	"rdmaprep/sim/ibv"
 	"rdmaprep/sim/script"
@@ -98,105 +95,8 @@ func TestLiveDevice(t *testing.T) {
 	}
 }
 
-// asRXE is a live Bench under the name of the profile that is to behave as it
-// does, so that the lines of that profile are checked on the device.
-type asRXE struct{ *ibv.Bench }
-
-func (asRXE) Profile() string { return "rxe-6.1" }
-
-// differences are the transcripts in which rxe of Linux 6.1 on one device is
-// known not to do what is said of profile rxe-6.1, and why. One is found by the
-// name of its case, or by a line of it.
-var differences = []struct{ of, why string }{
-	{"LoopbackRcQpTest.SendWithInvalidate", "the program is given the kernel's flag 4 for WITH_INV, which the header " +
-		"calls IP_CSUM_OK (rxe_resp.c do_complete)"},
-	{"LoopbackRcQpTest.SendWithInvalidateEmptySgl", "the same"},
-	{"PdBindTest.MrOnOtherPd", "the protection domain of the window is compared with the queue pair's, the region's is " +
-		"not (rxe_mw.c rxe_check_bind_mw)"},
-	{"PdSrqTest.SrqRecvMrSrqMatch", "the receive buffer's key is looked up in the queue pair's protection domain, not " +
-		"the SRQ's (rxe_resp.c send_data_in)"},
-	{"MwType2Test.UnsignaledLocalInvalidateError", "both nodes are one device, so the key of the other node's window is " +
-		"one of this device, and rxe lets any queue pair invalidate it (rxe_mw.c rxe_check_invalidate_mw)"},
-	{"QpStateTest.PostSendErrConcurrent", "a queue pair of the same device answers inside ibv_post_send, so nothing is " +
-		"left to be flushed"},
-	{"expect a.qp1 qp_num=17", "17 is the first queue pair of a device; this one has made others"},
-	{"expect a.qp1 state=RTS qp_num=17", "the same"},
-	{"a: modify_qp qp1 state=INIT pkey_index=0 port=1 qkey=0x80000000", "root has CAP_NET_RAW, which is the privilege"},
-	{"expect[rxe-6.1] a.cq1 none\nexpect[rxe-6.1] a.qp1 state=RTS", "invalidating a free window is refused: it would " +
-		"crash the kernel"},
-}
-
-// knownDifference is the reason, "" if none is known.
-func knownDifference(name, source string) string {
-	for _, d := range differences {
-		if d.of == name || strings.Contains("\n"+source+"\n", "\n"+d.of+"\n") {
-			return d.why
-		}
-	}
-	return ""
-}
-
-// TestLiveTranscripts runs the model's transcripts on a device of Linux 6.1.
-// RDMAPREP_TRANSCRIPTS is the folder, where the sources are not at hand.
-func TestLiveTranscripts(t *testing.T) {
-	liveDevice(t)
-	dir := os.Getenv("RDMAPREP_TRANSCRIPTS")
-	if dir == "" {
-		dir = "../model/testdata"
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
-	for _, sub := range []string{"conformance", "pyverbs"} {
-		more, _ := filepath.Glob(filepath.Join(dir, sub, "*.txt"))
-		paths = append(paths, more...)
-	}
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no transcripts in %s: %v", dir, err)
-	}
-	ran, missing, known := 0, 0, 0
-	var differ []string // datadriven ends a file at the first failure
-	for _, path := range paths {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.HasArg("profile") {
-				var one string
-				d.ScanArgs(t, "profile", &one)
-				if one != "rxe-6.1" {
-					return d.Expected
-				}
-			}
-			if d.HasArg("case") && !d.HasArg("profiles") {
-				return d.Expected // of profile spec alone
-			}
-			got := runLive(t, d.Pos, d.Input)
-			if strings.HasPrefix(got, "this device has no") {
-				missing++
-				return d.Expected
-			}
-			ran++
-			name := d.Pos
-			for _, arg := range d.CmdArgs {
-				if arg.Key == "case" {
-					name = arg.Vals[0] // one transcript may stand for several cases
-				}
-			}
-			switch reason := knownDifference(name, d.Input); {
-			case got != "" && reason != "":
-				known++
-				t.Logf("%s differs, as is known: %s: %s", name, got, reason)
-			case got != "":
-				differ = append(differ, d.Pos+": "+name+": "+got)
-			}
-			return d.Expected
-		})
-	}
-	t.Logf("%d scripts ran on the device, %d differ for a known reason; %d more need what no device has", ran, known, missing)
-	if ran == 0 {
-		t.Error("no script ran")
-	}
-	for _, line := range differ {
-		t.Error(line)
-	}
-}
-
+// runLive runs a script on the device and says what does not hold, "" if all
+// does. sim/difftest runs everything that the model runs.
 func runLive(t *testing.T, name, source string) string {
 	sc, err := script.Parse(name, []byte("script 1\n"+source))
 	if err != nil {
@@ -204,7 +104,7 @@ func runLive(t *testing.T, name, source string) string {
 	}
 	b := openLive(t, sc.Nodes...)
 	start := time.Now()
-	_, res, err := script.RunAll(context.Background(), asRXE{b}, sc)
+	_, res, err := script.RunAll(context.Background(), b, sc)
 	took := time.Since(start)
 	if cerr := b.Close(); cerr != nil {
 		t.Errorf("%s: close: %v", name, cerr)

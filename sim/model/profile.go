@@ -53,9 +53,13 @@ type Profile struct {
 	// LocalInvErrIsOpErr: a failed LOCAL_INV completes LOC_QP_OP_ERR.
 	// rxe_req.c rxe_do_local_ops.
 	LocalInvErrIsOpErr bool
-	// LocalInvAnyQP: LOCAL_INV of a type 2 window does not check its QP.
-	// rxe_mw.c rxe_check_invalidate_mw.
-	LocalInvAnyQP bool
+	// InvalidateAnyQP: LOCAL_INV and SEND_WITH_INV of a type 2 window do not
+	// check its QP. rxe_mw.c rxe_check_invalidate_mw.
+	InvalidateAnyQP bool
+	// InvFlagIsCsum: the receive completion of a SEND_WITH_INV has the flag
+	// IP_CSUM_OK in place of WITH_INV: the kernel's IB_WC_WITH_INVALIDATE, 4, is
+	// given to the program as it is. rxe_resp.c do_complete.
+	InvFlagIsCsum bool
 	// RKeyZeroIfLocal: a region without remote access has rkey 0. rxe_mr.c
 	// rxe_mr_init.
 	RKeyZeroIfLocal bool
@@ -218,7 +222,7 @@ func rxe61Profile() Profile {
 		Name: "rxe-6.1", RecvTooSmallIsOpErr: true, RecvProtIsOpErr: true, SendLKeyIsOpErr: true,
 		GatherByPacket: true, WriteImmErrIsRemAccess: true, NoAccessEvent: true, NoSQE: true, UDOversizeSilent: true,
 		UDSmallRecvIsErr: true, RetrySevenForever: true, Jiffy: 4 * time.Millisecond,
-		InvalidateErrAcks: true, LocalInvErrIsOpErr: true, LocalInvAnyQP: true, RKeyZeroIfLocal: true,
+		InvalidateErrAcks: true, LocalInvErrIsOpErr: true, InvalidateAnyQP: true, RKeyZeroIfLocal: true,
 		NoZeroLengthMR: true, NoZeroBasedMR: true, AtomicCheckedAtPost: true, RDAtomicPow2: true,
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
@@ -231,7 +235,7 @@ func rxe61Profile() Profile {
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
 		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
-		ReplayGoesOn: true, SRQUsesQPPD: true,
+		ReplayGoesOn: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
 	}
 }
 

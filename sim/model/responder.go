@@ -367,6 +367,9 @@ func (q *qp) messageDone(p *packet, class uint8) {
 	}
 	if class&hasInv != 0 {
 		wc.InvalidRKey, wc.Flags = p.rkey, verbs.WCWithInv
+		if q.prof.InvFlagIsCsum {
+			wc.Flags = verbs.WCIPCsumOK
+		}
 	}
 	if q.prof.RecvAlwaysGRH {
 		wc.Flags |= verbs.WCGRH

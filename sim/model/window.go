@@ -181,7 +181,7 @@ func (q *qp) windowOf(rkey uint32) *window {
 
 func (q *qp) localInvalidate(rkey uint32) bool {
 	w := q.windowOf(rkey)
-	if w == nil || (w.q != q && !q.prof.LocalInvAnyQP) {
+	if w == nil || (w.q != q && !q.prof.InvalidateAnyQP) {
 		return false
 	}
 	w.unbind()
@@ -191,7 +191,7 @@ func (q *qp) localInvalidate(rkey uint32) bool {
 // invalidate is the responder's side of SEND_WITH_INV.
 func (q *qp) invalidate(rkey uint32) bool {
 	w := q.windowOf(rkey)
-	if w == nil || w.q != q {
+	if w == nil || w.q != q && !q.prof.InvalidateAnyQP {
 		return false
 	}
 	w.unbind()

@@ -90,7 +90,7 @@ var (
 	eventEnum    = enumOf("an asynchronous event", verbs.EventTypeNames(), verbs.ParseEventType)
 	accessEnum   = flagsOf("access flags", verbs.AccessFlagNames(), verbs.ParseAccessFlags)
 	sendEnum     = flagsOf("send flags", []string{"FENCE", "SIGNALED", "SOLICITED", "INLINE"}, verbs.ParseSendFlags)
-	wcFlagsEnum  = flagsOf("completion flags", []string{"GRH", "WITH_IMM", "WITH_INV"}, verbs.ParseWCFlags)
+	wcFlagsEnum  = flagsOf("completion flags", []string{"GRH", "WITH_IMM", "IP_CSUM_OK", "WITH_INV"}, verbs.ParseWCFlags)
 )
 
 // packetOpcodes are the BTH operations without their transport, as the wire

@@ -98,9 +98,10 @@ type WCFlags uint32
 
 // The flags of a completion.
 const (
-	WCGRH     WCFlags = 1
-	WCWithImm WCFlags = 2
-	WCWithInv WCFlags = 8
+	WCGRH      WCFlags = 1
+	WCWithImm  WCFlags = 2
+	WCIPCsumOK WCFlags = 4
+	WCWithInv  WCFlags = 8
 )
 
 // SendFlags is enum ibv_send_flags.

@@ -33,7 +33,7 @@ func constants(t *testing.T) map[string]uint64 {
 	add("IBV_QP_", verbs.QPAttrMaskNames(), func(s string) (uint64, bool) { v, ok := verbs.ParseQPAttrMask(s); return uint64(v), ok })
 	add("IBV_QPT_", []string{"RC", "UC", "UD"}, func(s string) (uint64, bool) { v, ok := verbs.ParseQPType(s); return uint64(v), ok })
 	add("IBV_SEND_", []string{"FENCE", "SIGNALED", "SOLICITED", "INLINE"}, func(s string) (uint64, bool) { v, ok := verbs.ParseSendFlags(s); return uint64(v), ok })
-	add("IBV_WC_", []string{"GRH", "WITH_IMM", "WITH_INV"}, func(s string) (uint64, bool) { v, ok := verbs.ParseWCFlags(s); return uint64(v), ok })
+	add("IBV_WC_", []string{"GRH", "WITH_IMM", "IP_CSUM_OK", "WITH_INV"}, func(s string) (uint64, bool) { v, ok := verbs.ParseWCFlags(s); return uint64(v), ok })
 	add("IBV_MTU_", []string{"256", "512", "1024", "2048", "4096"}, func(s string) (uint64, bool) { v, ok := verbs.ParseMTU(s); return uint64(v), ok })
 	return out
 }

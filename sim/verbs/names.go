@@ -69,7 +69,7 @@ var wcStatuses = []named[WCStatus]{
 	{WCTMRndvIncomplete, "TM_RNDV_INCOMPLETE"},
 }
 
-var wcFlags = []named[WCFlags]{{WCGRH, "GRH"}, {WCWithImm, "WITH_IMM"}, {WCWithInv, "WITH_INV"}}
+var wcFlags = []named[WCFlags]{{WCGRH, "GRH"}, {WCWithImm, "WITH_IMM"}, {WCIPCsumOK, "IP_CSUM_OK"}, {WCWithInv, "WITH_INV"}}
 
 var sendFlags = []named[SendFlags]{
 	{SendFence, "FENCE"}, {SendSignaled, "SIGNALED"}, {SendSolicited, "SOLICITED"}, {SendInline, "INLINE"},

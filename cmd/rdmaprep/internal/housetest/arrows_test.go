@@ -66,6 +66,8 @@ var arrows = map[string][]string{
 	cmdTree + "housetest":   {},
 	cmdTree + "tui/tuitest": anything,
 	"sim/devicetest":        {"sim/verbs"},
+	// Tests alone: the model beside a real device.
+	"sim/difftest": {},
 
 	"content": scripts,
 	// A lesson's checks are questions, so lessons stands on quiz; never the other way.
