@@ -183,7 +183,7 @@ func (g *guest) ok(format string, args ...any) {
 // save writes what was on the wire to the folder RDMAPREP_INTEROP_OUT.
 func (g *guest) save() {
 	dir := os.Getenv("RDMAPREP_INTEROP_OUT")
-	if dir == "" {
+	if dir == "" || os.MkdirAll(dir, 0o755) != nil {
 		return
 	}
 	var frames []wire.TimedFrame
