@@ -359,7 +359,7 @@ func (g *guest) provoke() int {
 		{"bad lkey of a receive", 200, 0x5500, request{op: verbs.WRSend, n: 100}, verbs.WCRemOpErr, verbs.WCRemOpErr, 0x63},
 		// RNR NAKs until rnr_retry (1) is used up.
 		{"no receive", -1, 0, request{op: verbs.WRSend, n: 100}, verbs.WCRNRRetryExcErr, verbs.WCRNRRetryExcErr, 0x2c},
-		// IBTA 9.7.4: an atomic that is not aligned is an invalid request, 0x61. The
+		// An atomic that is not aligned is an invalid request, 0x61 (rxe_resp.c, MISALIGNED_ATOMIC). The
 		// kernel's own library refuses to post one.
 		{"misaligned atomic", -1, 0, request{op: verbs.WRAtomicFetchAdd, n: 8, offset: 4}, 0, verbs.WCRemInvReqErr, 0x61},
 	}
