@@ -114,7 +114,7 @@ func (q *qp) answer(syndrome uint8, psn uint32) {
 func (q *qp) responsePacket(op uint8, psn uint32) *packet {
 	p := q.pool.get()
 	p.op = op
-	p.from, p.to = int16(q.node.index), q.peer
+	p.from, p.to, p.far = int16(q.node.index), q.peer, wire.Addr(q.attr.AV.DGID)
 	p.srcQP, p.dstQP, p.tos = q.num, q.attr.DestQPN, q.attr.AV.TrafficClass
 	p.psn, p.base = psn, q.attr.RQPSN
 	p.msn = q.resp.msn

@@ -23,6 +23,7 @@ type Options struct {
 	Seed    uint64   // 0 is program order
 	Nodes   []string // none is a and b
 	Trace   bool
+	Port    *Port // puts a node on a real Ethernet; the Bench then keeps the wire's time
 }
 
 // Bench is nodes on one network with a virtual clock. It implements
@@ -40,6 +41,7 @@ type Bench struct {
 	now    time.Duration
 	links  [][]link // from, to
 	faults []*fault
+	port   *port    // nil: the Bench is the whole network
 	spare  []effect // the array that the next step fills
 
 	popped  uint64    // events taken from the queue
@@ -107,7 +109,15 @@ func Open(ctx context.Context, o Options) (*Bench, error) {
 			bench: b, index: i, name: name, prof: &b.prof, limits: deviceLimits(&b.prof),
 			mem: memory{next: memoryBase + uint64(i)<<36}, up: true,
 		})
+		b.nodes[i].gids = [2]verbs.GID{
+			{0xfe, 0x80, 8: 0x02, 11: 0xff, 12: 0xfe, 15: byte(i + 1)}, {10: 0xff, 11: 0xff, 12: 10, 15: byte(i + 1)},
+		}
 		b.links = append(b.links, make([]link, len(names)))
+	}
+	if o.Port != nil {
+		if err := b.attach(o.Port); err != nil {
+			return nil, err
+		}
 	}
 	return b, nil
 }
@@ -122,9 +132,11 @@ func (b *Bench) Live() bool { return false }
 
 // Nodes are the names in order.
 func (b *Bench) Nodes() []string {
-	names := make([]string, len(b.nodes))
-	for i, n := range b.nodes {
-		names[i] = n.name
+	names := make([]string, 0, len(b.nodes))
+	for _, n := range b.nodes {
+		if !n.outside {
+			names = append(names, n.name)
+		}
 	}
 	return names
 }
@@ -140,7 +152,7 @@ func (b *Bench) node(name string) *node {
 
 // Node returns a node's device, nil if there is no such node.
 func (b *Bench) Node(name string) verbs.Device {
-	if n := b.node(name); n != nil {
+	if n := b.node(name); n != nil && !n.outside {
 		return n
 	}
 	return nil
@@ -180,6 +192,9 @@ func (b *Bench) Advance(ctx context.Context, d time.Duration) error {
 
 // run takes events until ready, quiet or end.
 func (b *Bench) run(ctx context.Context, end time.Duration, ready func() (bool, error)) (bool, error) {
+	if b.port != nil {
+		return b.pace(ctx, end, ready)
+	}
 	for i := 0; ; i++ {
 		if i%ctxInterval == 0 {
 			if err := ctx.Err(); err != nil {
@@ -199,17 +214,30 @@ func (b *Bench) run(ctx context.Context, end time.Duration, ready func() (bool, 
 			b.now = max(b.now, end)
 			return false, nil
 		}
-		if i >= maxEvents {
-			return false, &sim.LimitError{What: "events in one wait", Limit: maxEvents, Fix: "wait for less"}
+		if err := b.within(i); err != nil {
+			return false, err
 		}
-		if b.trace.count >= maxTrace {
-			return false, &sim.LimitError{What: "trace events", Limit: maxTrace, Fix: "wait for less, or turn the trace off"}
-		}
-		at, ev := b.queue.Pop()
-		b.popped++
-		b.now = at
-		b.happen(&ev)
+		b.next()
 	}
+}
+
+// within checks the limits of a wait that has taken i events.
+func (b *Bench) within(i int) error {
+	if i >= maxEvents {
+		return &sim.LimitError{What: "events in one wait", Limit: maxEvents, Fix: "wait for less"}
+	}
+	if b.trace.count >= maxTrace {
+		return &sim.LimitError{What: "trace events", Limit: maxTrace, Fix: "wait for less, or turn the trace off"}
+	}
+	return nil
+}
+
+// next lets the first event happen.
+func (b *Bench) next() {
+	at, ev := b.queue.Pop()
+	b.popped++
+	b.now = max(b.now, at)
+	b.happen(&ev)
 }
 
 // upcoming is the time of the next event that will have an effect.

@@ -1,6 +1,9 @@
 package model
 
-import "rdmaprep/sim/verbs"
+import (
+	"rdmaprep/sim/verbs"
+	"rdmaprep/sim/wire"
+)
 
 // sendDatagram sends a UD message, which is one packet. Its address comes from
 // the request's handle.
@@ -21,6 +24,7 @@ func (q *qp) sendDatagram(w *sendWQE) {
 	}
 	p := q.packetOf(w, op)
 	p.to, p.dstQP, p.tos = int16(a.node), w.wr.RemoteQPN&psnMask, a.attr.TrafficClass
+	p.far = wire.Addr(a.attr.DGID)
 	p.imm = w.wr.Imm
 	p.qkey = w.wr.RemoteQKey
 	if p.qkey&(1<<31) != 0 && !q.prof.QKeyHighBitSent { // it asks for the QP's own

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"rdmaprep/sim/verbs"
+	"rdmaprep/sim/wire"
 )
 
 // The wire between two nodes.
@@ -66,6 +67,12 @@ func (b *Bench) transmit(q *qp, p *packet, cause int) {
 	if b.mayReorder() {
 		at = q.skewed(at)
 	}
+	b.carry(p, at, x)
+}
+
+// carry takes a packet to its destination at the time at, if the fault lines let it.
+func (b *Bench) carry(p *packet, at time.Duration, x fate) {
+	l := &b.links[p.from][p.to]
 	if x.drop {
 		b.lost(p, "a fault line drops it")
 		return
@@ -100,6 +107,9 @@ func (b *Bench) lost(p *packet, why string) {
 func (b *Bench) arrive(p *packet) {
 	n := b.nodes[p.to]
 	switch {
+	case n.outside:
+		b.leave(p)
+		return
 	case n.stopped:
 		b.lost(p, "the host is stopped")
 		return
@@ -117,7 +127,7 @@ func (b *Bench) arrive(p *packet) {
 		b.lost(p, "no queue pair has that number")
 		return
 	}
-	if q.typ != verbs.UD && q.state != verbs.RESET && q.state != verbs.INIT && p.from != q.peer {
+	if q.typ != verbs.UD && q.state != verbs.RESET && q.state != verbs.INIT && !q.comesFromPeer(p) {
 		b.lost(p, "it does not come from the address that the QP is connected to")
 		return
 	}
@@ -127,4 +137,9 @@ func (b *Bench) arrive(p *packet) {
 		p.trace = cause
 	}
 	b.step(q, input{kind: inPacket, pkt: p}, cause)
+}
+
+// comesFromPeer tells whether a packet has the address that the QP is connected to.
+func (q *qp) comesFromPeer(p *packet) bool {
+	return p.from == q.peer && (!q.node.bench.nodes[p.from].outside || p.far == wire.Addr(q.attr.AV.DGID))
 }

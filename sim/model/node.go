@@ -9,13 +9,15 @@ import (
 
 // node is one host with one device of one port.
 type node struct {
-	bench  *Bench
-	index  int
-	name   string
-	prof   *Profile
-	limits verbs.DeviceAttr
-	mem    memory
-	up     bool // the port
+	bench   *Bench
+	index   int
+	name    string
+	prof    *Profile
+	limits  verbs.DeviceAttr
+	mem     memory
+	up      bool // the port
+	outside bool // it stands for the hosts beyond the frame port
+	gids    [2]verbs.GID
 
 	pds   table[domain]
 	mrs   table[region]
@@ -112,13 +114,10 @@ func (n *node) QueryPort(port uint8) (verbs.PortAttr, error) {
 // gid is the node's address as index holds it: 0 the link-local one, 1 the
 // IPv4 address mapped into IPv6.
 func (n *node) gid(index int) (verbs.GID, bool) {
-	switch index {
-	case 0:
-		return verbs.GID{0xfe, 0x80, 8: 0x02, 11: 0xff, 12: 0xfe, 15: byte(n.index + 1)}, true
-	case 1:
-		return verbs.GID{10: 0xff, 11: 0xff, 12: 10, 15: byte(n.index + 1)}, true
+	if index < 0 || index >= len(n.gids) {
+		return verbs.GID{}, false
 	}
-	return verbs.GID{}, false
+	return n.gids[index], true
 }
 
 func (n *node) QueryGID(port uint8, index int) (verbs.GID, error) {
@@ -178,11 +177,17 @@ func (n *node) resolve(op string, av verbs.AHAttr) (int, error) {
 		return 0, refuse(op, errno, fmt.Sprintf("no GID at index %d", av.SGIDIndex))
 	}
 	for i, other := range n.bench.nodes {
+		if other.outside {
+			continue
+		}
 		for index := range 2 {
 			if g, _ := other.gid(index); g == av.DGID {
 				return i, nil
 			}
 		}
+	}
+	if p := n.bench.port; p != nil && p.node == n {
+		return p.remote, nil
 	}
 	return -1, nil
 }

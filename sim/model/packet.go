@@ -1,5 +1,7 @@
 package model
 
+import "rdmaprep/sim/wire"
+
 // packet is a RoCEv2 packet on its way inside the model: header fields without
 // their bytes. Packets are pooled; payload keeps its array between lives.
 type packet struct {
@@ -23,10 +25,11 @@ type packet struct {
 	imm      uint32 // ImmDt
 	msn      uint32 // AETH
 	payload  []byte
-	from, to int16 // nodes
-	tooMany  bool  // arrived beyond max_dest_rd_atomic
-	corrupt  bool  // a bit flipped on the way
-	trace    int   // its event on the wire
+	from, to int16     // nodes
+	far      wire.Addr // of what comes from or goes to the frame port: the address there
+	tooMany  bool      // arrived beyond max_dest_rd_atomic
+	corrupt  bool      // a bit flipped on the way
+	trace    int       // its event on the wire
 	next     *packet
 }
 

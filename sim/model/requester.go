@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"rdmaprep/sim/verbs"
+	"rdmaprep/sim/wire"
 )
 
 // The requester's bounds: un-acknowledged PSNs as in rxe_param.h, and packets
@@ -279,7 +280,7 @@ func (q *qp) gather(w *sendWQE, off uint32, dst []byte) verbs.WCStatus {
 func (q *qp) packetOf(w *sendWQE, op uint8) *packet {
 	p := q.pool.get()
 	p.op = q.op | op
-	p.from, p.to = int16(q.node.index), q.peer
+	p.from, p.to, p.far = int16(q.node.index), q.peer, wire.Addr(q.attr.AV.DGID)
 	p.srcQP, p.dstQP, p.tos = q.num, q.attr.DestQPN, q.attr.AV.TrafficClass
 	p.psn, p.base = q.req.psn, q.attr.SQPSN
 	return p

@@ -148,11 +148,48 @@ func (b *Bench) note(q *qp, fx *effect) {
 
 // frame is the packet as it is on the wire.
 func (b *Bench) frame(p *packet) []byte {
-	w := wire.New(wire.Opcode(p.op))
-	w.SrcMAC, w.Src = macOf(int(p.from)), addrOf(int(p.from))
-	if p.to >= 0 {
-		w.DstMAC, w.Dst = macOf(int(p.to)), addrOf(int(p.to))
+	w := b.wirePacket(p)
+	return flip(p, b.trace.frame(&w))
+}
+
+// encode appends the packet as it is on the wire.
+func (b *Bench) encode(dst []byte, p *packet) []byte {
+	w := b.wirePacket(p)
+	return flip(p, wire.AppendFrame(dst, &w))
+}
+
+// flip damages the last byte that the ICRC covers, if a fault line says so.
+func flip(p *packet, frame []byte) []byte {
+	if p.corrupt {
+		frame[len(frame)-icrcBytes-1] ^= 1
 	}
+	return frame
+}
+
+// address is a node's MAC and IP address; far is the one that the packet names.
+func (b *Bench) address(node int, far wire.Addr) (wire.MAC, wire.Addr) {
+	if p := b.port; p != nil {
+		switch node {
+		case p.remote:
+			return wire.MAC{}, far
+		case p.node.index:
+			if far.IP().Is6() {
+				return p.MAC, wire.Addr(p.node.gids[0])
+			}
+			return p.MAC, wire.Addr(p.node.gids[1])
+		}
+	}
+	return macOf(node), addrOf(node)
+}
+
+// wirePacket is the packet with all that its frame shows.
+func (b *Bench) wirePacket(p *packet) wire.Packet {
+	w := wire.New(wire.Opcode(p.op))
+	w.SrcMAC, w.Src = b.address(int(p.from), p.far)
+	if p.to >= 0 {
+		w.DstMAC, w.Dst = b.address(int(p.to), p.far)
+	}
+	w.V6 = w.Src.IP().Is6()
 	w.SrcPort = 0xc000 | uint16(p.srcQP*31+p.dstQP)&0x3fff
 	w.TOS = p.tos
 	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
@@ -166,11 +203,7 @@ func (b *Bench) frame(p *packet) []byte {
 	w.ImmDt.Data = p.imm
 	w.IETH.RKey = p.rkey
 	w.Payload = p.payload
-	frame := b.trace.frame(&w)
-	if p.corrupt { // the last byte that the ICRC covers
-		frame[len(frame)-icrcBytes-1] ^= 1
-	}
-	return frame
+	return w
 }
 
 const icrcBytes = 4
@@ -185,10 +218,12 @@ func addrOf(node int) wire.Addr {
 // twenty unused bytes and the IP header.
 func (b *Bench) grh(p *packet) [grhBytes]byte {
 	var g [grhBytes]byte
-	w := wire.New(wire.Opcode(p.op))
-	w.Src, w.Dst = addrOf(int(p.from)), addrOf(int(p.to))
-	w.TOS, w.Payload = p.tos, p.payload
+	w := b.wirePacket(p)
 	frame := wire.AppendFrame(nil, &w)
-	copy(g[20:], frame[14:34])
+	if w.V6 {
+		copy(g[:], frame[14:54])
+	} else {
+		copy(g[20:], frame[14:34])
+	}
 	return g
 }
