@@ -111,10 +111,13 @@ func (l *Lab) evidence() decision.Evidence {
 		if o == nil {
 			continue
 		}
-		if e.Device == "" {
+		if e.Device == "" || o.Live && !e.Live {
 			e.Device, e.Profile, e.Live = o.Device, o.Profile, o.Live
 		}
 		mark := l.places[i].String() + " "
+		if o.ModelWhy != "" {
+			e.OnModel = append(e.OnModel, fmt.Sprintf("%son the model, profile %s: %s", mark, o.Profile, o.ModelWhy))
+		}
 		for _, f := range o.Failed {
 			e.Failed = append(e.Failed, mark+f.Line+": got "+f.Got)
 		}
@@ -130,7 +133,7 @@ func (l *Lab) evidence() decision.Evidence {
 		}
 	}
 	e.Completions, e.States = capped(e.Completions), capped(e.States)
-	e.Bytes, e.Failed = capped(e.Bytes), capped(e.Failed)
+	e.Bytes, e.Failed, e.OnModel = capped(e.Bytes), capped(e.Failed), capped(e.OnModel)
 	e.Transcript, e.Trace = joined(transcripts), joined(traces)
 	e.Command = fmt.Sprintf("rdmaprep lab %s --plain --seed %d --profile %s", l.cfg.Lab.ID, e.Seed, e.Profile)
 	if e.Live {
