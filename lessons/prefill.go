@@ -39,6 +39,10 @@ func (l *Lab) prefill(at time.Time) decision.Record {
 		Predictions: l.predictions(), Evidence: l.evidence(), Elapsed: l.spent, Uncertainty: l.uncertainty(),
 		Scale: decision.Scale{Prompt: lab.Scale.Prompt, Answer: l.answer}, Verdict: decision.Confirmed,
 	}
+	if r.Evidence.Live {
+		// The content speaks of the model.
+		r.CannotShow = "both nodes are on " + r.Evidence.Device + ": no packet crosses a cable, and times, caches and bus are this machine's alone"
+	}
 	for i, p := range lab.Scale.Rubric {
 		if i < len(l.marked) && l.marked[i] {
 			r.Scale.Made = append(r.Scale.Made, p.Text)

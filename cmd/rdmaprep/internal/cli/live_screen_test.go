@@ -55,11 +55,12 @@ func TestLiveLabOnTheScreen(t *testing.T) {
 // live run shows.
 func walkLab(t *testing.T, x *terminal) {
 	t.Helper()
-	for range 80 {
+	for range 160 {
 		before := x.screen()
 		foot := before[strings.LastIndex(strings.TrimRight(before, "\n "), "\n")+1:]
 		offers := func(what string) bool { return strings.Contains(foot, what) }
 		switch {
+		case strings.Contains(before, "saving"): // shown for as long as it takes
 		case strings.Contains(before, "The record is saved"):
 			x.shows("the saved record")
 			return
