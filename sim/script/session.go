@@ -200,13 +200,13 @@ func (s *Session) applies(e *Expect, variants []*Expect) bool {
 
 // variants are the expect lines of profiles that stand beside line i and are
 // about the same.
-func (sc *Script) variants(i int) []*Expect {
+func (s *Script) variants(i int) []*Expect {
 	var out []*Expect
 	at := func(k int) *Expect {
-		if k < 0 || k >= len(sc.Lines) {
+		if k < 0 || k >= len(s.Lines) {
 			return nil
 		}
-		if st, ok := sc.Lines[k].stmt.(*expectStmt); ok && len(st.e.profiles) > 0 {
+		if st, ok := s.Lines[k].stmt.(*expectStmt); ok && len(st.e.profiles) > 0 {
 			return st.e
 		}
 		return nil

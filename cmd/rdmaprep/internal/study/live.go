@@ -189,5 +189,10 @@ func needed(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return "only the model has " + strings.Join(words, " and ")
+	last := len(words) - 1
+	list := words[last]
+	if last > 0 {
+		list = strings.Join(words[:last], ", ") + " and " + list
+	}
+	return "only the model has " + list
 }
