@@ -11,15 +11,21 @@ import (
 type Observation struct {
 	// Outcomes, Transcript and Events are new since the last step of the part;
 	// Objects are all objects as they are now.
-	Outcomes   []script.Outcome
-	Objects    []script.Object
-	Events     []verbs.TraceEvent // of the model; nil on a live device
+	Outcomes []script.Outcome
+	Objects  []script.Object
+	// Events are the model's. Where Live, they are of a run of the same lines on
+	// the model under the profile Wire: a live device shows no packets.
+	Events     []verbs.TraceEvent
+	Wire       string
 	Transcript []script.TranscriptLine
 	At         time.Duration // device time at the end; 0 on a live device
 	Profile    string
 	Device     string // "model", or the name of a live device
 	Live       bool
-	Seed       uint64
+	// ModelWhy says why a run that was asked of a live device was made on the
+	// model, "" if it was not asked or was live.
+	ModelWhy string
+	Seed     uint64
 	// Right says which options of the prediction hold, in the order of the
 	// content (a proof: of the instance's choices as shown); nil without one.
 	Right []bool

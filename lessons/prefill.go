@@ -39,6 +39,10 @@ func (l *Lab) prefill(at time.Time) decision.Record {
 		Predictions: l.predictions(), Evidence: l.evidence(), Elapsed: l.spent, Uncertainty: l.uncertainty(),
 		Scale: decision.Scale{Prompt: lab.Scale.Prompt, Answer: l.answer}, Verdict: decision.Confirmed,
 	}
+	if r.Evidence.Live {
+		// The content speaks of the model.
+		r.CannotShow = "both nodes are on " + r.Evidence.Device + ": no packet crosses a cable, and times, caches and bus are this machine's alone"
+	}
 	for i, p := range lab.Scale.Rubric {
 		if i < len(l.marked) && l.marked[i] {
 			r.Scale.Made = append(r.Scale.Made, p.Text)
@@ -111,10 +115,13 @@ func (l *Lab) evidence() decision.Evidence {
 		if o == nil {
 			continue
 		}
-		if e.Device == "" {
+		if e.Device == "" || o.Live && !e.Live {
 			e.Device, e.Profile, e.Live = o.Device, o.Profile, o.Live
 		}
 		mark := l.places[i].String() + " "
+		if o.ModelWhy != "" {
+			e.OnModel = append(e.OnModel, fmt.Sprintf("%son the model, profile %s: %s", mark, o.Profile, o.ModelWhy))
+		}
 		for _, f := range o.Failed {
 			e.Failed = append(e.Failed, mark+f.Line+": got "+f.Got)
 		}
@@ -130,7 +137,7 @@ func (l *Lab) evidence() decision.Evidence {
 		}
 	}
 	e.Completions, e.States = capped(e.Completions), capped(e.States)
-	e.Bytes, e.Failed = capped(e.Bytes), capped(e.Failed)
+	e.Bytes, e.Failed, e.OnModel = capped(e.Bytes), capped(e.Failed), capped(e.OnModel)
 	e.Transcript, e.Trace = joined(transcripts), joined(traces)
 	e.Command = fmt.Sprintf("rdmaprep lab %s --plain --seed %d --profile %s", l.cfg.Lab.ID, e.Seed, e.Profile)
 	if e.Live {

@@ -129,6 +129,9 @@ func (r *Record) evidence(m *page) {
 	if e.Trace != "" || !e.Live {
 		m.item("Trace, SHA-256", code(e.Trace))
 	}
+	if len(e.OnModel) > 0 {
+		m.codeList("Steps that this device cannot run", e.OnModel)
+	}
 	m.codeList("Completions", e.Completions)
 	m.codeList("States", e.States)
 	m.codeList("Bytes", e.Bytes)

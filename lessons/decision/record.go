@@ -106,9 +106,11 @@ type Evidence struct {
 	States      []string `json:"states"`
 	Bytes       []string `json:"bytes"`
 	Failed      []string `json:"failed"` // expectations that the device did not meet
-	Transcript  string   `json:"transcript_digest"`
-	Trace       string   `json:"trace_digest"` // of the model; "" on a live device
-	Command     string   `json:"command"`      // that reproduces it
+	// OnModel names the steps that a live device could not run, with why.
+	OnModel    []string `json:"on_model,omitempty"`
+	Transcript string   `json:"transcript_digest"`
+	Trace      string   `json:"trace_digest"` // of the model; "" on a live device
+	Command    string   `json:"command"`      // that reproduces it
 }
 
 // Scale is the question "what changes at larger scale" and how it was answered.

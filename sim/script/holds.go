@@ -23,7 +23,7 @@ func (s *Session) HoldsAll(ctx context.Context, es []*Expect) (ok bool, got stri
 	}
 	cur := s.cur.clone()
 	for _, e := range es {
-		if !s.applies(e) {
+		if !s.applies(e, es) {
 			continue
 		}
 		v, err := s.check(ctx, e, cur)

@@ -33,6 +33,32 @@ func (n Needs) MW() bool { return n.MW1 || n.MW2 }
 // ModelOnly says whether no live device can run the script.
 func (n Needs) ModelOnly() bool { return n.Faults || n.Clock || n.Wire || n.Reorder }
 
+// OnlyModelWords names what of it only the model has, a phrase each.
+func (n Needs) OnlyModelWords() []string {
+	var out []string
+	for _, one := range n.modelOnly() {
+		if one.need {
+			out = append(out, one.what)
+		}
+	}
+	return out
+}
+
+// need is something that a script may need, and what it is called.
+type need struct {
+	need bool
+	what string
+}
+
+func (n Needs) modelOnly() []need {
+	return []need{
+		{n.Reorder, "seeded reordering"},
+		{n.Faults, "fault injection"},
+		{n.Clock, "a clock of its own"},
+		{n.Wire, "counts of packets"},
+	}
+}
+
 // OnlyModel says what of it only the model has, such as "fault injection".
 func (n Needs) OnlyModel() string {
 	return Needs{Nodes: n.Nodes, Faults: n.Faults, Clock: n.Clock, Wire: n.Wire, Reorder: n.Reorder}.String()
@@ -50,10 +76,7 @@ func (n Needs) String() string {
 	for _, op := range n.Opcodes {
 		parts = append(parts, op.String())
 	}
-	for _, one := range []struct {
-		need bool
-		what string
-	}{
+	for _, one := range append([]need{
 		{n.MW1, "memory windows of type 1"},
 		{n.MW2, "memory windows of type 2"},
 		{n.SRQ, "shared receive queues"},
@@ -61,11 +84,7 @@ func (n Needs) String() string {
 		{n.Async, "asynchronous events"},
 		{n.Inline, "inline data"},
 		{n.SQD, "the state SQD"},
-		{n.Reorder, "seeded reordering"},
-		{n.Faults, "fault injection"},
-		{n.Clock, "a clock of its own"},
-		{n.Wire, "counts of packets"},
-	} {
+	}, n.modelOnly()...) {
 		if one.need {
 			parts = append(parts, one.what)
 		}

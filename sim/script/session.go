@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -17,6 +18,10 @@ const maxHistory = 1 << 20
 // GIDChooser is a Bench that says which GID of port 1 a node uses; others use
 // index 0.
 type GIDChooser interface{ GIDIndex(node string) int }
+
+// Profiled is a live Bench that behaves as a profile of the model does: lines
+// of that profile count on it, and a [live] line gives way to one beside it.
+type Profiled interface{ BehavesAs() string }
 
 // OutcomeKind is the sort of a line.
 type OutcomeKind uint8
@@ -41,6 +46,7 @@ type Outcome struct {
 	Got     string     // what was seen, one line
 	Errno   string     // verbs: "0" or such as "EINVAL"
 	WCs     []verbs.WC // completions that this line took
+	Err     error      // what the device returned where it refused, nil elsewhere
 }
 
 // Result is what a run came to. Failed points into Outcomes; nil is all well.
@@ -147,7 +153,7 @@ func (s *Session) line(ctx context.Context, sc *Script, i int) (Outcome, error) 
 	case *pairStmt:
 		return s.pairLine(ctx, st)
 	case *expectStmt:
-		return s.expectLine(ctx, st.e)
+		return s.expectLine(ctx, st.e, sc.variants(i))
 	case *faultStmt:
 		return s.faultLine(st)
 	case *timeStmt:
@@ -169,7 +175,7 @@ func (s *Session) forgives(sc *Script, i int) bool {
 			if st.e.subj.kind != onRet || st.e.subj.name != "" {
 				return false
 			}
-			if s.applies(st.e) {
+			if s.applies(st.e, nil) {
 				return true
 			}
 			continue
@@ -179,14 +185,47 @@ func (s *Session) forgives(sc *Script, i int) bool {
 	return false
 }
 
-// applies says whether an expect line counts on this Bench.
-func (s *Session) applies(e *Expect) bool {
-	for _, p := range e.profiles {
-		if p == s.bench.Profile() || (p == "live" && s.bench.Live()) {
-			return true
+// applies says whether an expect line counts on this Bench. variants are the
+// lines beside it that say the same of other profiles.
+func (s *Session) applies(e *Expect, variants []*Expect) bool {
+	if len(e.profiles) == 0 {
+		return true
+	}
+	own := s.bench.Profile()
+	if p, ok := s.bench.(Profiled); ok && p.BehavesAs() != "" {
+		own = p.BehavesAs()
+	}
+	names := func(v *Expect) bool { return slices.Contains(v.profiles, own) }
+	return names(e) || s.bench.Live() && slices.Contains(e.profiles, "live") && !slices.ContainsFunc(variants, names)
+}
+
+// variants are the expect lines of profiles that stand beside line i and are
+// about the same.
+func (s *Script) variants(i int) []*Expect {
+	var out []*Expect
+	at := func(k int) *Expect {
+		if k < 0 || k >= len(s.Lines) {
+			return nil
+		}
+		if st, ok := s.Lines[k].stmt.(*expectStmt); ok && len(st.e.profiles) > 0 {
+			return st.e
+		}
+		return nil
+	}
+	e := at(i)
+	if e == nil {
+		return nil
+	}
+	for _, step := range []int{-1, 1} {
+		for k := i + step; ; k += step {
+			v := at(k)
+			if v == nil || v.subj.String() != e.subj.String() {
+				break
+			}
+			out = append(out, v)
 		}
 	}
-	return len(e.profiles) == 0
+	return out
 }
 
 func (s *Session) verbLine(ctx context.Context, st *verbStmt, forgiven bool) (Outcome, error) {
@@ -212,7 +251,7 @@ func (s *Session) verbLine(ctx context.Context, st *verbStmt, forgiven bool) (Ou
 		if st.spec.list {
 			out.Got += fmt.Sprintf(" posted=%d", res.posted)
 		}
-		out.OK = forgiven || st.label != ""
+		out.OK, out.Err = forgiven || st.label != "", err
 	}
 	s.last = res
 	if st.label != "" {
@@ -252,7 +291,7 @@ func (s *Session) pairLine(ctx context.Context, st *pairStmt) (Outcome, error) {
 		case errors.As(err, &refused):
 			name := verbs.ErrnoName(refused.Errno)
 			s.say(v.node, v.body()+" -> "+name, false)
-			return Outcome{Errno: name, Got: st.lines[i] + ": " + name + because(refused.Why)}, nil
+			return Outcome{Errno: name, Got: st.lines[i] + ": " + name + because(refused.Why), Err: err}, nil
 		case errors.As(err, &stop):
 			return Outcome{Got: st.lines[i] + ": " + stop.why}, nil
 		}
@@ -315,8 +354,8 @@ func (s *Session) timeLine(ctx context.Context, st *timeStmt) (Outcome, error) {
 	return Outcome{OK: true, Got: "now " + clock.Now().String()}, nil
 }
 
-func (s *Session) expectLine(ctx context.Context, e *Expect) (Outcome, error) {
-	if !s.applies(e) {
+func (s *Session) expectLine(ctx context.Context, e *Expect, variants []*Expect) (Outcome, error) {
+	if !s.applies(e, variants) {
 		return Outcome{OK: true, Skipped: true, Racy: e.Racy(), Got: "not of this profile"}, nil
 	}
 	v, err := s.check(ctx, e, s.cur)

@@ -28,6 +28,7 @@ type app struct {
 	started bool
 	dataDir string
 	packs   []string
+	device  string           // --device of labs and quizzes; "" is the model
 	loaded  *content.Library // nil before loadContent
 	store   *store.Store
 	local   localOpener // nil is the program's own
@@ -138,7 +139,12 @@ func (a *app) service(ctx context.Context) (*study.Service, error) {
 		return nil, err
 	}
 	entropy := bufio.NewReaderSize(a.host.Entropy, 512)
-	return study.New(lib, a.open, a.store, a.host.Now, entropy), nil
+	svc := study.New(lib, a.open, a.store, a.host.Now, entropy)
+	svc.Offer(a.devices())
+	if a.device != "" {
+		return svc, svc.Choose(ctx, study.Choice{Live: a.device})
+	}
+	return svc, nil
 }
 
 // loadContentAndStore loads the content while the store is opened, which waits

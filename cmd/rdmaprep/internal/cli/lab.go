@@ -51,6 +51,7 @@ func (a *app) labCommand() *cobra.Command {
 	flags.BoolVar(&f.plain, "plain", false, "line by line, for pipes and screen readers")
 	flags.BoolVar(&f.resume, "resume", false, "go on where the lab was left")
 	flags.BoolVar(&f.asJSON, "json", false, "print the list as JSON")
+	flags.StringVar(&a.device, "device", "", deviceUsage)
 	flags.StringVar(&f.profile, "profile", "", "the model's profile: spec or rxe-6.1 (default: the lab's own)")
 	flags.Uint64Var(&f.seed, "seed", 0, "take permitted reorderings from this seed (default: the lab's own)")
 	return cmd
@@ -58,7 +59,10 @@ func (a *app) labCommand() *cobra.Command {
 
 // check refuses flags that would have no effect, so that nobody believes they had.
 func (f *labFlags) check(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 && (f.plain || f.resume) {
+	if err := modelFlags(cmd, "profile", "seed"); err != nil {
+		return err
+	}
+	if len(args) == 0 && (f.plain || f.resume || cmd.Flags().Changed("device")) {
 		return usagef("name a lab; rdmaprep lab lists them")
 	}
 	if len(args) == 1 && f.asJSON {
@@ -74,6 +78,30 @@ func (f *labFlags) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return checkProfile(cmd.Context(), f.profile)
+}
+
+// modelFlags refuses flags of the model beside --device.
+func modelFlags(cmd *cobra.Command, names ...string) error {
+	if !cmd.Flags().Changed("device") {
+		return nil
+	}
+	if v, _ := cmd.Flags().GetString("device"); v == "" {
+		return usagef("--device names no device: give one, such as rxe0; rdmaprep doctor lists them")
+	}
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s is of the model, and --device runs on a real device: leave one of them out", name)
+		}
+	}
+	return nil
+}
+
+// deviceFlag is --device as it was given, with a blank before it.
+func (a *app) deviceFlag() string {
+	if a.device == "" {
+		return ""
+	}
+	return " --device " + a.device
 }
 
 func (a *app) listLabs(asJSON bool) error {
@@ -122,7 +150,7 @@ func (a *app) plainLab(ctx context.Context, id string, f labFlags) (err error) {
 	if f.resume {
 		lab, run, err = svc.ResumeLab(ctx, id)
 		if errors.Is(err, study.ErrNotFound) {
-			return fmt.Errorf("lab %s was not left half-way: start it with rdmaprep lab %s --plain", id, id)
+			return fmt.Errorf("lab %s was not left half-way: start it with rdmaprep lab %s --plain%s", id, id, a.deviceFlag())
 		}
 	} else {
 		lab, run, err = svc.NewLab(id, f.profile, f.seed)

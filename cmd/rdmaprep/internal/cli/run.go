@@ -138,7 +138,7 @@ func (a *app) runLive(ctx context.Context, sc *script.Script, device string, asJ
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	sess, res, err := script.RunAll(ctx, b, sc)
-	err = a.broken(ctx, b, sc, res, err)
+	err = a.broken(ctx, b.Bench, sc, res, err)
 	if asJSON {
 		out := runJSON(b, sess, res, b.Profile(), 0, false)
 		if err != nil {

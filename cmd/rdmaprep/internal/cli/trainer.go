@@ -23,10 +23,12 @@ func (a *app) trainerAt(ctx context.Context, start nav.Place) error {
 		return err
 	}
 	// The screen answers signals itself: it waits for what is being saved.
-	return tui.Run(context.WithoutCancel(ctx), tui.Config{
-		Backend: tui.NewBackend(svc), Device: "MODEL spec", Version: Version,
-		ReportDir: os.TempDir(), Now: a.host.Now,
-		In: a.host.In, Out: a.host.Out, Env: a.host.Env, Start: start,
+	return a.aside(func() error {
+		return tui.Run(context.WithoutCancel(ctx), tui.Config{
+			Backend: tui.NewBackend(svc), Device: svc.Chosen().Label(), Version: Version,
+			ReportDir: os.TempDir(), Now: a.host.Now,
+			In: a.host.In, Out: a.host.Out, Env: a.host.Env, Start: start,
+		})
 	})
 }
 

@@ -28,17 +28,33 @@ func Lab(ctx context.Context, svc *study.Service, lab *lessons.Lab, run *study.L
 	v := lab.View()
 	w.printf("Lab: %s\n", v.Lab.Title)
 	w.hang("", v.Lab.Goal, "")
-	w.printf("%s, about %s, on the model, profile %s, seed %d.\n", count(v.Total, "step"), count(v.Lab.Minutes, "minute"), v.Profile, v.Seed)
+	w.printf("%s, about %s, %s.\n", count(v.Total, "step"), count(v.Lab.Minutes, "minute"), w.device(v))
 	w.step(lessons.Begin{})
 	err := w.walk()
 	w.step(lessons.Leave{})
 	if left(err) && w.place == nil {
-		w.printf("\nLeft half-way. To go on: rdmaprep lab %s --plain --resume\n", v.Lab.ID)
+		w.printf("\nLeft half-way. To go on: rdmaprep lab %s --plain --resume%s\n", v.Lab.ID, w.flag())
 	}
 	if errors.Is(err, errEnd) {
 		err = nil
 	}
 	return errors.Join(err, w.lines.err, w.lost("answer or record", lab.View().Pending))
+}
+
+// device says what the lab runs on.
+func (w *walker) device(v lessons.View) string {
+	if live := w.svc.Chosen().Live; live != "" {
+		return fmt.Sprintf("live on %s, and on the model (profile %s) what that cannot run", live, v.Profile)
+	}
+	return fmt.Sprintf("on the model, profile %s, seed %d", v.Profile, v.Seed)
+}
+
+// flag names the live device for another run, "" for the model.
+func (w *walker) flag() string {
+	if live := w.svc.Chosen().Live; live != "" {
+		return " --device " + live
+	}
+	return ""
 }
 
 // step hands an event to the lab and carries out what it asks for.
@@ -130,6 +146,9 @@ func (w *walker) read(v lessons.View) error {
 	w.hang(fmt.Sprintf("Step %d of %d. %s", v.Number, v.Total, head), fmt.Sprintf("Part: %s. Step: %s.", s.PartTitle, s.Content.Title), "  ")
 	if s.Setup != "" {
 		w.printf("Set-up of this part:\n%s\n", indent(s.Setup))
+	}
+	if why := w.run.Where(s.Part).Why; why != "" {
+		w.hang("MODEL, not the live device: ", why+".", "  ")
 	}
 	w.prose(s.Content.Explain)
 	if s.Content.Calls != "" {

@@ -108,11 +108,15 @@ func (l *lines) sources(refs []content.Ref) {
 
 // observation prints what a run showed: the transcript, then the packets.
 func (l *lines) observation(o lessons.Observation) {
-	device := o.Device
-	if !o.Live {
-		device = "model"
+	switch {
+	case o.Live:
+		l.printf("Ran LIVE on %s:\n", o.Device)
+	case o.ModelWhy != "":
+		l.hang("MODEL, not the live device: ", o.ModelWhy+".", "  ")
+		fallthrough
+	default:
+		l.printf("Ran on model, profile %s, seed %d:\n", o.Profile, o.Seed)
 	}
-	l.printf("Ran on %s, profile %s, seed %d:\n", device, o.Profile, o.Seed)
 	for _, t := range o.Transcript {
 		l.code("  ", t.String(), "      ")
 	}
@@ -124,7 +128,10 @@ func (l *lines) observation(o lessons.Observation) {
 		l.code("  stopped: ", o.Err, "      ")
 	}
 	lines := ladder.Main(ladder.Lines(o.Events))
-	if len(lines) > 0 {
+	switch {
+	case len(lines) > 0 && o.Live:
+		l.printf("On the wire (MODEL, profile %s, of the same lines: a live device shows no packets):\n", o.Wire)
+	case len(lines) > 0:
 		l.printf("On the wire:\n")
 	}
 	for _, x := range lines {

@@ -40,7 +40,10 @@ func (s *Service) PumpQuiz(ctx context.Context, key string, session *quiz.Sessio
 			}
 			return quiz.Saved{ID: e.Attempt.ID}
 		case quiz.RunProof:
-			res, err := s.Proof(ctx, e.Instance, "", e.Order)
+			res, err := s.proofFor(ctx, e)
+			if res.Observation.Live {
+				r.Proof = &res // there is something to look at, whatever came of it
+			}
 			if err != nil {
 				return quiz.ProofFailed{Seq: e.Seq, Why: err.Error()}
 			}
@@ -54,6 +57,15 @@ func (s *Service) PumpQuiz(ctx context.Context, key string, session *quiz.Sessio
 		return nil
 	})
 	return r, err
+}
+
+// proofFor runs a proof on the model to grade by, or to look at on what was
+// chosen.
+func (s *Service) proofFor(ctx context.Context, e quiz.RunProof) (ProofResult, error) {
+	if e.Why == quiz.ForEvidence {
+		return s.Show(ctx, e.Instance, e.Order)
+	}
+	return s.Proof(ctx, e.Instance, "", e.Order)
 }
 
 // PumpLab is the same for a lab, whose steps run on run.

@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (s *Service) Proof(ctx context.Context, in *quiz.Instance, profile string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
-	res, err := s.prove(ctx, in, profile, order)
+	res, err := s.prove(ctx, in, func(seed uint64) (*stage, error) { return newStage(ctx, s.open, profile, seed) }, profile, order)
 	if err != nil {
 		return ProofResult{}, fmt.Errorf("the proof of %s under %s: %w", in.ID(), profile, err)
 	}
@@ -80,15 +81,72 @@ func rightOrder(in *quiz.Instance) []int {
 	return order
 }
 
-func (s *Service) prove(ctx context.Context, in *quiz.Instance, profile string, order []int) (res ProofResult, err error) {
-	p := in.Question.Proof
-	text := strings.TrimRight(p.Script, "\n") + "\n"
+// Show is Proof to be looked at: it runs on the live device that was chosen,
+// and on the model where that cannot run it or none was. What a live device
+// showed is not what an answer is graded by, so that a run which is not as the
+// proof says still has its observation.
+func (s *Service) Show(ctx context.Context, in *quiz.Instance, order []int) (ProofResult, error) {
+	live := s.live()
+	if live == nil || !in.HasProof() {
+		return s.Proof(ctx, in, s.proofProfile(in), order)
+	}
+	if in.Question.Kind == content.Order && len(order) == 0 {
+		order = rightOrder(in)
+	}
+	why := ""
+	if p := in.Question.Proof.Profile; p != "" && p != live.Profile {
+		why = "the question is about the profile " + p
+	} else if sc, err := script.Parse(in.ID(), []byte(scriptOf(in, order))); err == nil {
+		why = needed(sc.Needs().OnlyModelWords())
+	}
+	if why == "" {
+		res, err := s.showLive(ctx, live, in, order)
+		var no *cannotError
+		if !errors.As(err, &no) {
+			return res, err
+		}
+		why = no.why
+	}
+	res, err := s.Proof(ctx, in, "", order)
+	res.Observation.ModelWhy = why
+	return res, err
+}
+
+// proofProfile is the profile that was chosen, for a proof that names none.
+func (s *Service) proofProfile(in *quiz.Instance) string {
+	if !in.HasProof() || in.Question.Proof.Profile != "" {
+		return ""
+	}
+	return s.Chosen().Profile
+}
+
+// showLive runs a proof on a live device, and beside it on the model for the
+// packets.
+func (s *Service) showLive(ctx context.Context, live *Live, in *quiz.Instance, order []int) (ProofResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	res, err := s.prove(ctx, in, func(uint64) (*stage, error) { return newLiveStage(ctx, live) }, "live", order)
+	if err != nil {
+		err = fmt.Errorf("the proof of %s on %s: %w", in.ID(), live.Name, err)
+	}
+	if obs := &res.Observation; obs.Live {
+		// Without the model there are no packets to look at, and all else is as it is.
+		if m, merr := s.Proof(ctx, in, live.Profile, order); merr == nil {
+			obs.Events, obs.Wire = m.Observation.Events, m.Observation.Profile
+		}
+	}
+	return res, err
+}
+
+// prove runs a proof on the stage that open makes for a seed. With an error the
+// result has the observation, if it came to one.
+func (s *Service) prove(ctx context.Context, in *quiz.Instance, open func(seed uint64) (*stage, error), profile string, order []int) (res ProofResult, err error) {
 	for _, i := range order {
 		if i < 0 || i >= len(in.Choices) {
 			return res, fmt.Errorf("the order names step %d of %d", i+1, len(in.Choices))
 		}
-		text += strings.TrimRight(in.Choices[i].Do, "\n") + "\n"
 	}
+	text := scriptOf(in, order)
 	sc, err := script.Parse(in.ID(), []byte(text))
 	if err != nil && len(order) > 0 {
 		// Steps in a wrong order may name what is not made yet: they do not pass.
@@ -101,7 +159,7 @@ func (s *Service) prove(ctx context.Context, in *quiz.Instance, profile string, 
 	if err != nil {
 		return res, err
 	}
-	st, err := newStage(ctx, s.open, profile, sc.Seed)
+	st, err := open(sc.Seed)
 	if err != nil {
 		return res, err
 	}
@@ -114,12 +172,10 @@ func (s *Service) prove(ctx context.Context, in *quiz.Instance, profile string, 
 	if err := st.play(ctx, in.ID(), text, obs); err != nil {
 		return res, err
 	}
-	if err := st.decide(ctx, in, order, obs, &res.Key); err != nil {
-		return res, err
-	}
+	err = st.decide(ctx, in, order, obs, &res.Key)
 	st.observe(obs)
 	obs.Right = res.Key.Right
-	return res, nil
+	return res, err
 }
 
 func scriptOf(in *quiz.Instance, order []int) string {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -25,9 +26,13 @@ type Service struct {
 	store Store
 	now   func() time.Time
 
+	devices Devices
+
 	mu      sync.Mutex // guards what follows
 	entropy io.Reader
 	proofs  map[string]ProofResult
+	choice  Choice
+	chosen  *Live // nil for the model
 }
 
 // New makes a service. now gives the time in the learner's time zone; entropy
@@ -196,6 +201,7 @@ func (s *Service) NewLab(id, profile string, seed uint64) (*lessons.Lab, *LabRun
 	if err != nil {
 		return nil, nil, err
 	}
+	profile = cmp.Or(profile, s.Chosen().Profile)
 	l, err := lessons.NewLab(lessons.Config{Lab: lab, ID: s.NewID(), NewID: s.NewID, Profile: profile, Seed: seed})
 	if err != nil {
 		return nil, nil, err
@@ -223,7 +229,7 @@ func (s *Service) ResumeLab(ctx context.Context, id string) (*lessons.Lab, *LabR
 
 func (s *Service) runOf(lab *content.Lab, l *lessons.Lab) *LabRun {
 	v := l.View()
-	return &LabRun{open: s.open, lab: lab, profile: v.Profile, seed: v.Seed}
+	return &LabRun{svc: s, lab: lab, profile: v.Profile, seed: v.Seed, why: map[int]string{}}
 }
 
 // QuizKey is where a quiz keeps its progress.

@@ -23,8 +23,18 @@ type stage struct {
 	sess  *script.Session
 	last  *script.Script // nil before the first
 	seed  uint64
+	on    *Live // nil for the model
 	// What was there when the observation that is being made began.
 	lines, events int
+}
+
+// newLiveStage is newStage on a live device.
+func newLiveStage(ctx context.Context, on *Live) (*stage, error) {
+	b, err := on.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{bench: b, sess: script.NewSession(b), on: on}, nil
 }
 
 func newStage(ctx context.Context, open verbs.Opener, profile string, seed uint64) (*stage, error) {
@@ -77,6 +87,9 @@ func (st *stage) play(ctx context.Context, name, text string, obs *lessons.Obser
 		if res != nil {
 			obs.Outcomes = append(obs.Outcomes, res.Outcomes...)
 		}
+		if why := st.cannot(res, err); why != "" {
+			return &cannotError{why}
+		}
 		if err != nil {
 			return err
 		}
@@ -96,6 +109,22 @@ func (st *stage) play(ctx context.Context, name, text string, obs *lessons.Obser
 	}
 }
 
+// cannot says why the live device does not run what was tried, "" if it does.
+func (st *stage) cannot(res *script.Result, err error) string {
+	if st.on == nil {
+		return ""
+	}
+	if why := st.on.cannot(err); why != "" || res == nil {
+		return why
+	}
+	for _, o := range res.Outcomes {
+		if why := st.on.cannot(o.Err); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 // holds says of each option whether all of its lines hold.
 func (st *stage) holds(ctx context.Context, options [][]string) ([]bool, error) {
 	right := make([]bool, len(options))
@@ -109,6 +138,9 @@ func (st *stage) holds(ctx context.Context, options [][]string) ([]bool, error) 
 			es = append(es, e)
 		}
 		ok, _, err := st.sess.HoldsAll(ctx, es)
+		if why := st.cannot(nil, err); why != "" {
+			return nil, &cannotError{why}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -120,8 +152,8 @@ func (st *stage) holds(ctx context.Context, options [][]string) ([]bool, error) 
 // observe completes an observation with how things are now.
 func (st *stage) observe(obs *lessons.Observation) {
 	obs.Profile, obs.Live, obs.Seed, obs.Device = st.bench.Profile(), st.bench.Live(), st.seed, "model"
-	if nodes := st.bench.Nodes(); obs.Live && len(nodes) > 0 {
-		obs.Device = st.bench.Node(nodes[0]).Name()
+	if st.on != nil {
+		obs.Device = st.on.Name
 	}
 	obs.Objects = st.sess.Objects()
 	obs.Transcript = st.sess.Transcript()[st.lines:]

@@ -160,6 +160,21 @@ func (b *backend) Prove(ctx context.Context, in *quiz.Instance, order []int, pro
 	return r.Key, evidence.Of(r.Observation, in.ID()), err
 }
 
+func (b *backend) Show(ctx context.Context, in *quiz.Instance, order []int) (quiz.Key, evidence.Run, error) {
+	r, err := b.svc.Show(ctx, in, order)
+	return r.Key, evidence.Of(r.Observation, in.ID()), err
+}
+
+func (b *backend) DeviceOptions(ctx context.Context) ([]study.Option, error) {
+	return b.svc.Options(ctx)
+}
+
+func (b *backend) ChosenDevice() study.Choice { return b.svc.Chosen() }
+
+func (b *backend) ChooseDevice(ctx context.Context, c study.Choice) error {
+	return b.svc.Choose(ctx, c)
+}
+
 func (b *backend) SaveAttempt(ctx context.Context, a quiz.Attempt) error {
 	return b.svc.SaveAttempt(ctx, a)
 }

@@ -9,6 +9,7 @@ import (
 	"rdmaprep/cmd/rdmaprep/internal/tui/ask"
 	"rdmaprep/cmd/rdmaprep/internal/tui/evidence"
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
+	"rdmaprep/cmd/rdmaprep/internal/tui/screen/device"
 	"rdmaprep/cmd/rdmaprep/internal/tui/screen/home"
 	"rdmaprep/cmd/rdmaprep/internal/tui/screen/lab"
 	"rdmaprep/cmd/rdmaprep/internal/tui/screen/lesson"
@@ -36,6 +37,8 @@ func (m *Model) open(p nav.Place) tea.Cmd {
 		s, cmd = lesson.Open(m.host, m.cfg.Backend, p.ID)
 	case nav.Labs, nav.Lab:
 		s, cmd = lab.Open(m.host, m.cfg.Backend, p.ID)
+	case nav.Device:
+		s, cmd = device.Open(m.host, m.cfg.Backend)
 	case nav.Records:
 		s, cmd = records.Open(m.host, m.cfg.Backend, p.ID)
 	default:
@@ -53,6 +56,7 @@ type Backend interface {
 	lesson.Service
 	lab.Service
 	records.Service
+	device.Service
 }
 
 // KeyTable prints every key of every screen as Markdown tables, for the
@@ -67,5 +71,6 @@ func KeyTable() string {
 		nav.Table("Labs", lab.Table()),
 		nav.Table("Evidence", evidence.AllKeys()),
 		nav.Table("Decision records", records.Table()),
+		nav.Table("Device", device.Table()),
 	}, "\n")
 }

@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
+	"rdmaprep/cmd/rdmaprep/internal/tui/screen/device"
 	"rdmaprep/cmd/rdmaprep/internal/tui/theme"
 	"rdmaprep/cmd/rdmaprep/internal/tui/widget"
 )
@@ -233,6 +234,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.notice, m.warned = nil, false
+	if _, there := s.(*device.Screen); nav.DeviceKey.Is(msg) && !s.Typing() && !there {
+		return m.open(nav.Place{Kind: nav.Device})
+	}
 	return s.Update(msg)
 }
 

@@ -25,7 +25,10 @@ import (
 type Run struct {
 	Title      string
 	Profile    string
+	Device     string // the name of a live device
 	Live       bool
+	Wire       string // where Live: the profile of the model that the packets are of
+	ModelWhy   string // why a run asked of a live device was made on the model
 	Seed       uint64
 	At         time.Duration // device time at the end
 	Transcript []Line
@@ -100,7 +103,9 @@ func New(t *theme.Theme, run Run) *View {
 func (v *View) Profile() string { return v.run.Profile }
 
 // Strip is the device line of the run.
-func (v *View) Strip() string { return Strip(v.run.Profile, v.run.Live, v.run.Seed, v.run.At) }
+func (v *View) Strip() string {
+	return Strip(v.run.Device, v.run.Profile, v.run.Live, v.run.Seed, v.run.At)
+}
 
 var (
 	paneKey    = nav.Key{Keys: []string{"tab"}, Does: "next pane", Help: "packets, transcript, objects"}
@@ -201,8 +206,11 @@ func (v *View) of(pane, w int) widget.Pane {
 	switch pane {
 	case wirePane:
 		out.Title, out.Scroll = "Wire and what followed", &v.right
+		if v.run.Live {
+			out.Title = WireTitle(v.run.Wire)
+		}
 		if len(v.rows) == 0 {
-			p.Text("No packet crossed the wire.")
+			p.Text(NoPackets(v.run.Live, v.run.Wire))
 			break
 		}
 		at := -1
@@ -223,9 +231,30 @@ func (v *View) of(pane, w int) widget.Pane {
 	return out
 }
 
+// WireTitle is the title over the packets that the model shows beside a live
+// run.
+func WireTitle(profile string) string {
+	if profile == "" {
+		return "Wire"
+	}
+	return "Wire: MODEL " + profile
+}
+
+// NoPackets says why there are none.
+func NoPackets(live bool, wire string) string {
+	if live && wire == "" {
+		return "A live device shows no packets, and the model could not run the same lines."
+	}
+	return "No packet crossed the wire."
+}
+
 func (v *View) transcript(p *widget.Page) {
 	if v.run.Title != "" {
 		p.Text(v.t.Muted.Render(v.run.Title))
+		p.Gap()
+	}
+	if v.run.ModelWhy != "" {
+		p.Text(v.t.Warn.Render("MODEL: " + v.run.ModelWhy + "."))
 		p.Gap()
 	}
 	if v.Busy {

@@ -11,7 +11,7 @@ import (
 func Of(o lessons.Observation, title string) Run {
 	run := Run{
 		Title: title, Profile: o.Profile, Live: o.Live, Seed: o.Seed, At: o.At,
-		Events: o.Events, Err: o.Err, Fixed: o.Live,
+		Events: o.Events, Err: o.Err, Device: o.Device, Wire: o.Wire, ModelWhy: o.ModelWhy,
 	}
 	for _, l := range o.Transcript {
 		run.Transcript = append(run.Transcript, Line{Text: l.String(), Odd: odd(l.Text)})

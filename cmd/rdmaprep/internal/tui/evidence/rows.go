@@ -71,9 +71,9 @@ func brief(text string) string {
 }
 
 // Strip is the device line for a run.
-func Strip(profile string, live bool, seed uint64, at time.Duration) string {
+func Strip(device, profile string, live bool, seed uint64, at time.Duration) string {
 	if live {
-		return "LIVE " + profile
+		return "LIVE " + device
 	}
 	s := "MODEL " + profile
 	if seed != 0 {

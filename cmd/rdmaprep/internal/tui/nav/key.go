@@ -50,6 +50,7 @@ var (
 	EscKey     = Key{Keys: []string{"esc"}, Label: "esc", Does: "back", Help: "back"}
 	QuitKey    = Key{Keys: []string{"ctrl+c"}, Label: "ctrl+c", Help: "quit; what is being saved is saved first"}
 	SuspendKey = Key{Keys: []string{"ctrl+z"}, Label: "ctrl+z", Help: "suspend; fg in the shell comes back"}
+	DeviceKey  = Key{Keys: []string{"D"}, Does: "device", Help: "choose what labs and evidence run on: the model, or a live device"}
 	RetryKey   = Key{Keys: []string{"ctrl+r"}, Label: "ctrl+r", Help: "try again what could not be saved"}
 	UpKey      = Key{Keys: []string{"up", "k"}, Label: "↑/k", Help: "up"}
 	DownKey    = Key{Keys: []string{"down", "j"}, Label: "↓/j", Help: "down"}
@@ -60,7 +61,7 @@ var (
 )
 
 // Global are the keys of every screen, for the help overlay and the table.
-func Global() []Key { return []Key{HelpKey, BackKey, RetryKey, SuspendKey, QuitKey} }
+func Global() []Key { return []Key{HelpKey, BackKey, DeviceKey, RetryKey, SuspendKey, QuitKey} }
 
 // Table prints keys as rows of a Markdown table.
 func Table(title string, keys []Key) string {

@@ -53,6 +53,7 @@ const (
 	Lab       Kind = "lab"
 	Records   Kind = "records"
 	Export    Kind = "export"
+	Device    Kind = "device"
 )
 
 // Place is somewhere to go. ID is the topic of a quiz, or the lesson, lab or

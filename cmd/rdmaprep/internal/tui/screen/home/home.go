@@ -240,6 +240,7 @@ func (s *Screen) items() []item {
 		item{key: "b", text: "Labs", note: count(d.Labs), place: nav.Place{Kind: nav.Labs}},
 		item{key: "i", text: "Interview", note: "open questions, timed", place: nav.Place{Kind: nav.Interview}},
 		item{key: "o", text: "Decision records", place: nav.Place{Kind: nav.Records}},
+		item{text: "Device", note: s.host.Device, place: nav.Place{Kind: nav.Device}},
 		item{key: "x", text: "Export study notes", tell: "In a shell: rdmaprep export --format md -o notes writes what you studied, missed and decided as Markdown."},
 		item{key: "", text: "Quit", quit: true},
 	)

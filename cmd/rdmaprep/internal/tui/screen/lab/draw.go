@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rdmaprep/cmd/rdmaprep/internal/tui/evidence"
+	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
 	"rdmaprep/cmd/rdmaprep/internal/tui/widget"
 	"rdmaprep/lessons"
 )
@@ -91,10 +92,14 @@ func (s *Screen) device(w, h int) []string {
 		rows := evidence.Short(evidence.Rows(o.Events))
 		wp.Add(widget.Ladder(t, evidence.Rungs(rows), -1, wp.W)...)
 		if len(rows) == 0 {
-			wp.Text(t.Muted.Render("No packet crossed the wire in this step."))
+			none := "No packet crossed the wire in this step."
+			if o.Live && o.Wire == "" {
+				none = evidence.NoPackets(true, "")
+			}
+			wp.Text(t.Muted.Render(none))
 		}
 		if o.Live {
-			label = "Wire (MODEL)"
+			label = evidence.WireTitle(o.Wire)
 		}
 	}
 	objH := min(max(len(op.Lines)+1, 3), h/2)
@@ -115,6 +120,7 @@ func (s *Screen) drawStep(p *widget.Page, h int) {
 	if s.v.Replaying {
 		p.Add(t.Muted.Render("Running the earlier steps again …"))
 	}
+	s.drawWhere(p)
 	if o := st.Observation; o != nil {
 		s.drawObserved(p, o)
 		p.Gap()
@@ -132,6 +138,20 @@ func (s *Screen) drawStep(p *widget.Page, h int) {
 		if s.form == nil {
 			p.See(from)
 		}
+	}
+}
+
+// drawWhere says why the step runs on the model, where a live device was
+// chosen.
+func (s *Screen) drawWhere(p *widget.Page) {
+	why := ""
+	if o := s.v.Step.Observation; o != nil {
+		why = o.ModelWhy
+	} else {
+		why = s.run.run.Where(s.v.Step.Part).Why
+	}
+	if why != "" {
+		p.Text(s.host.Theme.Warn.Render("MODEL, not the live device: " + why + "."))
 	}
 }
 
@@ -203,7 +223,7 @@ func (s *Screen) drawPredict(p *widget.Page, h int) {
 		}
 	case st.Locked != nil:
 		s.drawLocked(p)
-		p.Add("The step has not run. Enter tries again; the prediction stays as it is.")
+		p.Text("The step has not run. Enter tries again; the prediction stays as it is. " + nav.DeviceKey.Name() + " chooses another device, or the model.")
 	}
 	s.drawHints(p)
 	if s.v.Message != "" && st.Locked != nil {

@@ -29,7 +29,7 @@ var (
 func (s *Screen) Keys() []nav.Key {
 	switch {
 	case s.id == "":
-		return []nav.Key{nav.EnterKey.With("start"), nav.DownKey.With("choose"), nav.UpKey, nav.BackKey}
+		return []nav.Key{nav.EnterKey.With("start"), nav.DownKey.With("choose"), nav.UpKey, nav.DeviceKey, nav.BackKey}
 	case s.l == nil:
 		return []nav.Key{nav.BackKey}
 	case s.ev != nil:
@@ -86,7 +86,7 @@ func (s *Screen) stepKeys() []nav.Key {
 	if s.v.Current && s.v.Step.HintsLeft > 0 && s.v.Phase == lessons.Reading {
 		keys = append(keys, hintKey)
 	}
-	return append(keys, sourcesKey, nav.BackKey, anewKey, wireDown, wireUp, nav.PageDown.With(""), nav.PageUp)
+	return append(keys, sourcesKey, nav.BackKey, nav.DeviceKey.With(""), anewKey, wireDown, wireUp, nav.PageDown.With(""), nav.PageUp)
 }
 
 // Table are all keys of this screen, for the README.

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rdmaprep/cmd/rdmaprep/internal/study"
 	"rdmaprep/cmd/rdmaprep/internal/tui/ask"
 	"rdmaprep/cmd/rdmaprep/internal/tui/evidence"
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
@@ -26,6 +27,8 @@ import (
 type Runner interface {
 	Step(ctx context.Context, part, step int, fresh bool) (lessons.Observation, error)
 	Close() error
+	// Where says what a part runs on as things are now.
+	Where(part int) study.Where
 }
 
 // Service is what the screen asks for.
@@ -142,12 +145,13 @@ func (s *Screen) Strip() string {
 		return ""
 	}
 	if o := s.v.Step.Observation; o != nil {
-		return evidence.Strip(o.Profile, o.Live, o.Seed, o.At)
+		return evidence.Strip(o.Device, o.Profile, o.Live, o.Seed, o.At)
 	}
-	if o := s.before(); o != nil {
-		return evidence.Strip(o.Profile, o.Live, o.Seed, o.At)
+	w := s.run.run.Where(s.v.Step.Part)
+	if o := s.before(); o != nil && w.Live == "" {
+		return evidence.Strip(o.Device, o.Profile, o.Live, o.Seed, o.At)
 	}
-	return evidence.Strip(s.v.Profile, false, s.v.Seed, 0)
+	return evidence.Strip(w.Live, s.v.Profile, w.Live != "", s.v.Seed, 0)
 }
 
 // before is what the step before the one under the cursor left, nil at the

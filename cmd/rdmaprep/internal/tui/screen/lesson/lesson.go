@@ -30,6 +30,8 @@ type Service interface {
 	MarkLesson(ctx context.Context, id string) error
 	// Prove runs the proof of a check.
 	Prove(ctx context.Context, in *quiz.Instance, order []int, profile string) (quiz.Key, evidence.Run, error)
+	// Show runs a proof to be looked at, on the device that was chosen.
+	Show(ctx context.Context, in *quiz.Instance, order []int) (quiz.Key, evidence.Run, error)
 	SaveAttempt(ctx context.Context, a quiz.Attempt) error
 }
 
@@ -168,6 +170,13 @@ func (s *Screen) result(v tea.Msg) tea.Cmd {
 	return nil
 }
 
+func (s *Screen) proof(ctx context.Context, e quiz.RunProof) (quiz.Key, evidence.Run, error) {
+	if e.Why == quiz.ForEvidence {
+		return s.svc.Show(ctx, e.Instance, e.Order)
+	}
+	return s.svc.Prove(ctx, e.Instance, e.Order, "")
+}
+
 func (s *Screen) proved(v proved) tea.Cmd {
 	if v.why == quiz.ForEvidence {
 		if v.err != nil && v.run.Err == "" {
@@ -205,7 +214,7 @@ func (s *Screen) step(block int, ev quiz.Event) tea.Cmd {
 
 func (s *Screen) prove(block int, e quiz.RunProof) tea.Cmd {
 	return s.req.Do(fmt.Sprint("proof", block), func(ctx context.Context) tea.Msg {
-		key, run, err := s.svc.Prove(ctx, e.Instance, e.Order, "")
+		key, run, err := s.proof(ctx, e)
 		return proved{block: block, seq: e.Seq, why: e.Why, key: key, run: run, err: err}
 	})
 }

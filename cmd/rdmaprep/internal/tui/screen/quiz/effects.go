@@ -20,6 +20,8 @@ type Service interface {
 	// Prove runs the proof of an instance; profile "" is the proof's own. order
 	// is set for an order question.
 	Prove(ctx context.Context, in *quiz.Instance, order []int, profile string) (quiz.Key, evidence.Run, error)
+	// Show runs it to be looked at, on the device that was chosen.
+	Show(ctx context.Context, in *quiz.Instance, order []int) (quiz.Key, evidence.Run, error)
 	SaveAttempt(ctx context.Context, a quiz.Attempt) error
 	SaveSession(ctx context.Context, st quiz.SessionState) error
 	TopicTitle(id string) string
@@ -135,9 +137,16 @@ func (s *Screen) savePlace(st quiz.SessionState) nav.Save {
 
 func (s *Screen) prove(e quiz.RunProof) tea.Cmd {
 	return s.req.Do("proof", func(ctx context.Context) tea.Msg {
-		key, run, err := s.svc.Prove(ctx, e.Instance, e.Order, "")
+		key, run, err := s.proof(ctx, e)
 		return proved{seq: e.Seq, key: key, run: run, err: err, why: e.Why}
 	})
+}
+
+func (s *Screen) proof(ctx context.Context, e quiz.RunProof) (quiz.Key, evidence.Run, error) {
+	if e.Why == quiz.ForEvidence {
+		return s.svc.Show(ctx, e.Instance, e.Order)
+	}
+	return s.svc.Prove(ctx, e.Instance, e.Order, "")
 }
 
 func what(a quiz.Attempt) string {

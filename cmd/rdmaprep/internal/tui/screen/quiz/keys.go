@@ -12,7 +12,7 @@ var (
 	undoKey     = nav.Key{Keys: []string{"u"}, Does: "undo", Help: "take back the last answer of this session"}
 	jumpKey     = nav.Key{Keys: []string{"g"}, Help: "go to a question by its number"}
 	sourcesKey  = nav.Key{Keys: []string{"s"}, Does: "sources", Help: "show or fold the sources"}
-	evidenceKey = nav.Key{Keys: []string{"x"}, Does: "evidence", Help: "run the proof on the model and show completions, states and packets"}
+	evidenceKey = nav.Key{Keys: []string{"x"}, Does: "evidence", Help: "run the proof on the device that was chosen and show completions, states and packets"}
 	yesKey      = nav.Key{Keys: []string{"y"}, Does: "said it", Help: "open question: you made this point"}
 	noKey       = nav.Key{Keys: []string{"n"}, Label: "n", Does: "missed it", Help: "open question: you did not make this point"}
 	followKey   = nav.Key{Keys: []string{"f"}, Does: "follow-up", Help: "open question: what an interviewer asks next"}
