@@ -188,6 +188,10 @@ type Profile struct {
 	// RNRKeepsAckTimer: the ACK timer runs on while an RNR NAK is waited out, and
 	// takes retries. rxe_comp.c COMPST_RNR_RETRY, measured on 6.1.
 	RNRKeepsAckTimer bool
+	// RNRAcksMessages: an RNR NAK acknowledges the messages before its own, and
+	// not the packets of its own, which is sent again whole. rxe_comp.c
+	// check_ack, measured on 6.1 with a WRITE_WITH_IMM of three packets.
+	RNRAcksMessages bool
 	// ErrRecvAsPacket: a failed receive is a solicited event only if its packet
 	// asks for one. rxe_resp.c do_complete, measured on 6.1.
 	ErrRecvAsPacket bool
@@ -222,7 +226,7 @@ func rxe61Profile() Profile {
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
-		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
+		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, RNRAcksMessages: true, ErrRecvAsPacket: true,
 		ReplayGoesOn: true, SRQUsesQPPD: true,
 	}
 }

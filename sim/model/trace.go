@@ -153,7 +153,7 @@ func (b *Bench) frame(p *packet) []byte {
 	if p.to >= 0 {
 		w.DstMAC, w.Dst = macOf(int(p.to)), addrOf(int(p.to))
 	}
-	w.SrcPort = 0xc000 | uint16(p.srcQP*31+p.dstQP)&0x3fff
+	w.SrcPort = p.sport
 	w.TOS = p.tos
 	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
 	w.BTH.MigReq = b.prof.Name == "spec"
