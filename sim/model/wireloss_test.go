@@ -171,44 +171,48 @@ func predicted(packets []lossPacket) []answer {
 	return out
 }
 
-// goesBack: a steps back only after a NAK or a timeout, and then not behind
-// what it had seen acknowledged. What the other side had sent less than
-// onTheWay before a packet may not have been read yet when that was made.
+// goesBack: host a steps back to the PSN of a NAK that it got (or beyond, if the
+// first packets of the repetition were lost), each NAK good for one step, and
+// never again behind a NAK that it has obeyed. Any other step back is a
+// timeout's, of which there cannot be more than the time allows. A NAK may have
+// come just before a timeout and be read after it.
 func goesBack(t *testing.T, packets []lossPacket) {
 	t.Helper()
-	const (
-		onTheWay   = 200 * time.Millisecond
-		ackTimeout = 4096 * time.Nanosecond << 14 // 67 ms: timeout=14
-	)
-	var last *lossPacket
-	nak := false
+	const ackTimeout = 60 * time.Millisecond // timeout=14 is 67 ms, in ticks of 4 ms
+	var naks []uint32                        // not obeyed yet
+	last, obeyed, timeouts, steps := uint32(firstPSN-1), uint32(firstPSN), 0, 0
 	for i := range packets {
 		p := &packets[i]
 		if p.fromB {
-			nak = nak || p.AETH.Syndrome.IsNak()
+			if p.AETH.Syndrome.IsNak() {
+				naks = append(naks, p.BTH.PSN)
+			}
 			continue
 		}
-		if last != nil && !psnBefore(last.BTH.PSN, p.BTH.PSN) {
-			if !nak && p.at-last.at < ackTimeout/2 {
-				t.Errorf("frame %d: PSN %#x after %#x with neither a NAK nor a timeout", i+1, p.BTH.PSN, last.BTH.PSN)
-			}
-			nak = false
-			for j := range packets[:i] {
-				a := &packets[j]
-				if !a.fromB || p.at-a.at < onTheWay {
-					continue
-				}
-				acked := a.BTH.PSN // a NAK acknowledges what is before its PSN
-				if a.AETH.Syndrome.IsAck() {
-					acked = psnPlus(acked, 1)
-				}
-				if psnBefore(p.BTH.PSN, acked) {
-					t.Errorf("frame %d: back to PSN %#x, which frame %d had acknowledged (%#x is next)", i+1, p.BTH.PSN, j+1, acked)
-				}
-			}
+		back := !psnBefore(last, p.BTH.PSN)
+		last = p.BTH.PSN
+		if !back {
+			continue
 		}
-		last = p
+		steps++
+		if psnBefore(last, obeyed) {
+			t.Errorf("frame %d: back to PSN %#x, behind the NAK of %#x", i+1, last, obeyed)
+		}
+		n := 0
+		for n < len(naks) && !psnBefore(last, naks[n]) {
+			obeyed = naks[n]
+			n++
+		}
+		naks = naks[n:]
+		if n > 0 {
+			continue
+		}
+		timeouts++
+		if most := 1 + int((p.at-packets[0].at)/ackTimeout); timeouts > most {
+			t.Errorf("frame %d: back to PSN %#x with no NAK, for the %dth time in %v", i+1, last, timeouts, p.at-packets[0].at)
+		}
 	}
+	t.Logf("%d steps back, %d of them by timeout", steps, timeouts)
 }
 
 // lossyReads: b asks and asks again; each request is for the rest of a READ, so
