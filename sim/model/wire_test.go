@@ -169,7 +169,20 @@ func runWire(t *testing.T, file string) [2]direction {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc, err := script.Parse(file, text)
+	var raw [2][][]byte
+	for _, e := range traceWire(t, file, text) {
+		if e.Kind == verbs.TracePacket {
+			side := int(e.Node[0] - 'a')
+			raw[side] = append(raw[side], e.Frame)
+		}
+	}
+	return decodeBoth(t, raw)
+}
+
+// traceWire is the trace of a script on the model, which must hold.
+func traceWire(t *testing.T, name string, text []byte) []verbs.TraceEvent {
+	t.Helper()
+	sc, err := script.Parse(name, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,14 +200,7 @@ func runWire(t *testing.T, file string) [2]direction {
 	if res.Failed != nil {
 		t.Fatalf("the model fails at line %d: %s: %s", res.Failed.Line, res.Failed.Text, res.Failed.Got)
 	}
-	var raw [2][][]byte
-	for _, e := range b.Trace() {
-		if e.Kind == verbs.TracePacket {
-			side := int(e.Node[0] - 'a')
-			raw[side] = append(raw[side], e.Frame)
-		}
-	}
-	return decodeBoth(t, raw)
+	return b.Trace()
 }
 
 // lines writes the packets of a direction so that equal lines mean equal

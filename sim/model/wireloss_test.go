@@ -2,10 +2,14 @@ package model_test
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"rdmaprep/sim/verbs"
 	"rdmaprep/sim/wire"
 )
 
@@ -43,24 +47,83 @@ func psnPlus(a, n uint32) uint32 { return (a + n) & 0xffffff }
 // firstPSN is what every loss script begins with: pair's default.
 const firstPSN = 0x100
 
+// lossScripts are those that run under tc netem.
+var lossScripts = []string{"loss-send", "loss-write", "loss-read"}
+
 // TestWireLoss looks at the captures of the scripts under tc netem.
 func TestWireLoss(t *testing.T) {
 	dir := wireCaptures(t)
-	for _, name := range []string{"loss-send", "loss-write", "loss-read"} {
+	for _, name := range lossScripts {
 		t.Run(name, func(t *testing.T) {
 			frames := readCapture(t, filepath.Join(dir, name+".pcap"))
 			decodeLive(t, frames)
-			packets := lossCapture(t, frames)
-			ours := runWire(t, filepath.Join(wireDir, name+".rdma"))
-			data := ours[0].packets // of host a in every one of them
-			sameAsUnlost(t, packets, data)
-			if name == "loss-read" {
-				lossyReads(t, packets)
-			} else {
-				lossyRequests(t, packets, len(data))
-			}
+			byTheRules(t, name, lossCapture(t, frames))
 		})
 	}
+}
+
+// byTheRules holds a lossy run of a script against the rules.
+func byTheRules(t *testing.T, name string, packets []lossPacket) {
+	t.Helper()
+	data := runWire(t, filepath.Join(wireDir, name+".rdma"))[0].packets
+	sameAsUnlost(t, packets, data)
+	if name == "loss-read" {
+		lossyReads(t, packets)
+	} else {
+		lossyRequests(t, packets, len(data))
+	}
+}
+
+// TestWireLossModel: the model under losses of the same rate, drawn from twenty
+// seeds, keeps the same rules, and the script holds.
+func TestWireLossModel(t *testing.T) {
+	for _, name := range lossScripts {
+		text, err := os.ReadFile(filepath.Join(wireDir, name+".rdma"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(20) {
+			t.Run(fmt.Sprint(name, " ", seed), func(t *testing.T) {
+				byTheRules(t, name, lossTrace(t, traceWire(t, name, withLosses(text, seed))))
+			})
+		}
+	}
+}
+
+// withLosses takes one in ten of the first 80 packets that host a sends.
+func withLosses(text []byte, seed uint64) []byte {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	at := bytes.Index(text, []byte("\npair ")) + 1
+	at += bytes.IndexByte(text[at:], '\n') + 1
+	out := bytes.Clone(text[:at])
+	for i := range 80 {
+		if rnd.IntN(10) == 0 {
+			out = fmt.Appendf(out, "fault drop a->b any skip=%d count=1\n", i)
+		}
+	}
+	return append(out, text[at:]...)
+}
+
+// lossTrace is a trace as host b sees it: what reached it and what it sent.
+func lossTrace(t *testing.T, trace []verbs.TraceEvent) []lossPacket {
+	t.Helper()
+	var out []lossPacket
+	for _, e := range trace {
+		frame := e.Frame
+		switch {
+		case e.Kind == verbs.TracePacket && e.Node == "b":
+		case e.Kind == verbs.TraceDeliver && e.Node == "b":
+			frame = trace[e.Cause].Frame
+		default:
+			continue
+		}
+		p := lossPacket{at: e.At, fromB: e.Kind == verbs.TracePacket}
+		if err := wire.Decode(frame, &p.Packet); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // sameAsUnlost: what host a sends, once or again, has under each PSN the
@@ -219,7 +282,7 @@ func goesBack(t *testing.T, packets []lossPacket) {
 // that its address and length follow from its PSN.
 func lossyReads(t *testing.T, packets []lossPacket) {
 	t.Helper()
-	const mtu, each = 1024, 8 // packets of one READ
+	const mtu, each = 256, 8 // packets of one READ
 	asked, again := uint32(firstPSN), 0
 	var base uint64
 	requests := map[uint32]bool{}
