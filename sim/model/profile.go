@@ -220,13 +220,13 @@ func rxe61Profile() Profile {
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
 		SendImmFlag: true, ErrSendNotSolicited: true, ReadRespIsFatal: true, ReadNAKNamesRequest: true,
-		RNRKeepsNAKing: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
+		RNRKeepsNAKing: true, RNRAcksMessages: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		InlineRaisesSGE: true, NoLengthCheck: true, QKeyHighBitSent: true, AckEveryMessage: true,
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
-		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, RNRAcksMessages: true, ErrRecvAsPacket: true,
+		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
 		ReplayGoesOn: true, SRQUsesQPPD: true,
 	}
 }
