@@ -116,6 +116,7 @@ func (q *qp) responsePacket(op uint8, psn uint32) *packet {
 	p.op = op
 	p.from, p.to, p.far = int16(q.node.index), q.peer, wire.Addr(q.attr.AV.DGID)
 	p.srcQP, p.dstQP, p.tos = q.num, q.attr.DestQPN, q.attr.AV.TrafficClass
+	p.sport = q.flowPort()
 	p.psn, p.base = psn, q.attr.RQPSN
 	p.msn = q.resp.msn
 	return p

@@ -151,8 +151,12 @@ func (q *qp) acknowledge(p *packet) {
 		return
 	}
 	// A NAK acknowledges what came before its PSN.
+	next := p.psn
+	if syn.IsRNR() && q.prof.RNRAcksMessages {
+		next = q.messageStart(p.psn)
+	}
 	moved, oldest, was := p.psn != q.comp.una, q.sq.head, q.comp
-	if p.psn != q.comp.una && !q.ackThrough(psnAdd(p.psn, psnMask)) {
+	if psnDiff(next, q.comp.una) > 0 && !q.ackThrough(psnAdd(next, psnMask)) {
 		q.missingResponse()
 		return
 	}
@@ -177,6 +181,20 @@ func (q *qp) acknowledge(p *packet) {
 	default:
 		q.remoteError(p)
 	}
+}
+
+// messageStart is the first PSN of the message that psn belongs to.
+func (q *qp) messageStart(psn uint32) uint32 {
+	for i := q.sq.head; i < q.sq.tail; i++ {
+		w := q.sq.at(i)
+		if w.phase == posted || w.phase == failed {
+			break
+		}
+		if !w.localOp() && psnDiff(psn, w.first) >= 0 && psnDiff(psn, w.last) <= 0 {
+			return w.first
+		}
+	}
+	return psn
 }
 
 // remoteError ends the request that a NAK is about.

@@ -199,6 +199,10 @@ type Profile struct {
 	// RNRKeepsAckTimer: the ACK timer runs on while an RNR NAK is waited out, and
 	// takes retries. rxe_comp.c COMPST_RNR_RETRY, measured on 6.1.
 	RNRKeepsAckTimer bool
+	// RNRAcksMessages: an RNR NAK acknowledges the messages before its own, and
+	// not the packets of its own, which is sent again whole. rxe_comp.c
+	// check_ack, measured on 6.1 with a WRITE_WITH_IMM of three packets.
+	RNRAcksMessages bool
 	// ErrRecvAsPacket: a failed receive is a solicited event only if its packet
 	// asks for one. rxe_resp.c do_complete, measured on 6.1.
 	ErrRecvAsPacket bool
@@ -227,7 +231,7 @@ func rxe61Profile() Profile {
 		NoDestRDAtomicLimit: true, EarlyPostStays: true, ErrRecvWaits: true, DrainedAlwaysTold: true,
 		SQDNeedsDoorbell: true, SendOverflowSurvives: true, SRQNotLast: true, RecvAlwaysGRH: true,
 		SendImmFlag: true, ErrSendNotSolicited: true, ReadRespIsFatal: true, ReadNAKNamesRequest: true,
-		RNRKeepsNAKing: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
+		RNRKeepsNAKing: true, RNRAcksMessages: true, InlineReadAccepted: true, DeregBoundIsInvalid: true, WindowUnbounded: true,
 		CurStateTrusted: true, CurStateZero: true,
 		NotifyWithoutChannel: true, SlotsFreedByDevice: true, CapacityLessOne: true,
 		CapacityUntold: true, SRQLimitAtCreate: true,

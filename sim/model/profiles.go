@@ -106,6 +106,7 @@ var switches = []Switch{
 	{Name: "ReadHoleWaits", Source: "rxe_comp.c check_psn", Learn: "A lost response of a READ costs a whole local ACK timeout; NICs ask again at once (implied NAK)."},
 	{Name: "UCGapCostsNext", Source: "rxe_resp.c check_op_seq, do_class_d1e_error", Learn: "On rxe a loss within a UC message takes the next message with it, and after a WRITE all that follow."},
 	{Name: "RNRKeepsAckTimer", Source: "rxe_comp.c COMPST_RNR_RETRY", Learn: "rnr_retry 7 is not for ever on rxe: a receiver that posts nothing ends in RETRY_EXC_ERR after retry_cnt timeouts."},
+	{Name: "RNRAcksMessages", Source: "rxe_comp.c check_ack", Learn: "In a capture of rxe a long WRITE_WITH_IMM that meets an RNR NAK at its last packet is sent again whole, and an acknowledgement of the repeated packets starts rnr_retry anew."},
 	{Name: "ErrRecvAsPacket", Source: "rxe_resp.c do_complete", Learn: "With solicited-only arming a failed receive does not wake the program, unless its packet was solicited; a flushed one does."},
 	{Name: "ReplayGoesOn", Source: "rxe_resp.c read_reply", Learn: "In a capture of rxe a READ that is asked for again from its middle is answered by MIDDLE and LAST; a NIC begins with FIRST or ONLY."},
 	{Name: "SRQUsesQPPD", Source: "rxe_resp.c send_data_in", Learn: "Keep an SRQ in the protection domain of its queue pairs, or rxe cannot write its buffers."},

@@ -282,6 +282,7 @@ func (q *qp) packetOf(w *sendWQE, op uint8) *packet {
 	p.op = q.op | op
 	p.from, p.to, p.far = int16(q.node.index), q.peer, wire.Addr(q.attr.AV.DGID)
 	p.srcQP, p.dstQP, p.tos = q.num, q.attr.DestQPN, q.attr.AV.TrafficClass
+	p.sport = q.flowPort()
 	p.psn, p.base = q.req.psn, q.attr.SQPSN
 	return p
 }

@@ -190,7 +190,7 @@ func (b *Bench) wirePacket(p *packet) wire.Packet {
 		w.DstMAC, w.Dst = b.address(int(p.to), p.far)
 	}
 	w.V6 = w.Src.IP().Is6()
-	w.SrcPort = 0xc000 | uint16(p.srcQP*31+p.dstQP)&0x3fff
+	w.SrcPort = p.sport
 	w.TOS = p.tos
 	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
 	w.BTH.MigReq = b.prof.Name == "spec"
