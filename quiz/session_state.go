@@ -32,7 +32,7 @@ func (it *ItemState) refit(in *Instance) {
 	q := in.Question
 	it.Hints = max(0, min(it.Hints, len(q.Hints)))
 	it.Follow = max(0, min(it.Follow, len(q.FollowUps)))
-	if it.Phase != Asking && it.Phase != "" || len(it.Draft) > maxOpenText || in.Input() != Speak && in.Input() != TypeText {
+	if it.Phase != Asking && it.Phase != "" || len(it.Draft) > maxOpenText || !typed(in) {
 		it.Draft = ""
 	}
 	if it.Sure != roundSure(it.Sure) {

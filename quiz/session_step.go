@@ -127,9 +127,12 @@ func (s *Session) hint(r *reply) {
 	}
 }
 
+// typed tells the questions whose answer is text of the learner's own.
+func typed(in *Instance) bool { return in.Input() == Speak || in.Input() == TypeText }
+
 func (s *Session) draft(text string, r *reply) {
 	it, in := s.current()
-	if it.Phase != Asking || in.Input() != Speak && in.Input() != TypeText || it.Draft == text {
+	if it.Phase != Asking || !typed(in) || it.Draft == text {
 		return
 	}
 	if len(text) > maxOpenText {
@@ -323,10 +326,12 @@ func (s *Session) skip(at time.Time, r *reply) {
 
 // undo takes back what was done last.
 func (s *Session) undo(at time.Time, r *reply) {
-	if it, _ := s.current(); it.Phase == Proving || it.Phase == Marking {
+	if it, in := s.current(); it.Phase == Proving || it.Phase == Marking {
 		text := it.Answer.Text
 		it.reopen()
-		it.Draft = text
+		if typed(in) {
+			it.Draft = text
+		}
 		s.startClock(at)
 		r.changed = true
 		return

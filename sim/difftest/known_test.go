@@ -32,9 +32,11 @@ var knowns = []known{
 	{name: "conformance/mr.txt: MrLoopbackTest.OutstandingWrite", why: inPost},
 	{name: "conformance/qp_states.txt: QpStateTest.PostSendErrConcurrent", why: inPost},
 	{name: "conformance/traffic_failure.txt: RnrNackTest.RetrySuccess", why: noneBehind, live: "a: cq1 so far -> count=16"},
-	{name: "conformance/mw.txt: MwType2Test.UnsignaledLocalInvalidateError", why: "both nodes are one device, so the key of the other " +
-		"node's window is one of this device, and rxe lets any queue pair invalidate it (rxe_mw.c rxe_check_invalidate_mw)",
-		live: "a: cq1 -> expected wr_id=1 status!=SUCCESS, got no completion"},
+	{
+		name: "conformance/mw.txt: MwType2Test.UnsignaledLocalInvalidateError", why: "both nodes are one device, so the key of the other " +
+			"node's window is one of this device, and rxe lets any queue pair invalidate it (rxe_mw.c rxe_check_invalidate_mw)",
+		live: "a: cq1 -> expected wr_id=1 status!=SUCCESS, got no completion",
+	},
 	{name: "transport.txt: LOCAL_INV of a window that is not bound: a NIC fails the request; on rxe the ...", why: freeWindow, hurts: true},
 	{name: "transport.txt: destroy_qp under a bound type 2 window: rxe waits 50 s for it (rxe_pool.c ...", why: boundUnder, hurts: true},
 	{name: "conformance/mw.txt: MwType2Test.DestroyQpWithType2Bound", why: boundUnder, hurts: true},

@@ -51,8 +51,10 @@ func (g *guest) connect(o peerOptions) *peering {
 	d := g.device
 	p.dev, p.pd, p.mr = d, g.domain, g.region
 	p.cq = must(d.CreateCQ(4096, 0)).CQ
-	p.qp = must(d.CreateQP(p.pd, verbs.QPInitAttr{Type: verbs.RC, SendCQ: p.cq, RecvCQ: p.cq,
-		Cap: verbs.QPCap{MaxSendWR: 256, MaxRecvWR: 256, MaxSendSGE: 1, MaxRecvSGE: 1}}))
+	p.qp = must(d.CreateQP(p.pd, verbs.QPInitAttr{
+		Type: verbs.RC, SendCQ: p.cq, RecvCQ: p.cq,
+		Cap: verbs.QPCap{MaxSendWR: 256, MaxRecvWR: 256, MaxSendSGE: 1, MaxRecvSGE: 1},
+	}))
 	if _, err := fmt.Sscan(g.call("create"), &p.farQPN, &p.farVA, &p.farRKey); err != nil {
 		g.t.Fatalf("create: %v", err)
 	}
@@ -64,14 +66,22 @@ func (g *guest) connect(o peerOptions) *peering {
 		attr verbs.QPAttr
 		mask verbs.QPAttrMask
 	}{
-		{verbs.QPAttr{State: verbs.INIT, Port: 1, Access: verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic},
-			verbs.MaskState | verbs.MaskPKeyIndex | verbs.MaskPort | verbs.MaskAccessFlags},
-		{verbs.QPAttr{State: verbs.RTR, AV: verbs.AHAttr{DGID: dgid, SGIDIndex: index, Port: 1}, PathMTU: o.mtu,
-			DestQPN: p.farQPN, RQPSN: o.psn, MaxDestRDAtomic: p.rd, MinRNRTimer: 12},
+		{
+			verbs.QPAttr{State: verbs.INIT, Port: 1, Access: verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic},
+			verbs.MaskState | verbs.MaskPKeyIndex | verbs.MaskPort | verbs.MaskAccessFlags,
+		},
+		{
+			verbs.QPAttr{
+				State: verbs.RTR, AV: verbs.AHAttr{DGID: dgid, SGIDIndex: index, Port: 1}, PathMTU: o.mtu,
+				DestQPN: p.farQPN, RQPSN: o.psn, MaxDestRDAtomic: p.rd, MinRNRTimer: 12,
+			},
 			verbs.MaskState | verbs.MaskAV | verbs.MaskPathMTU | verbs.MaskDestQPN | verbs.MaskRQPSN |
-				verbs.MaskMaxDestRDAtomic | verbs.MaskMinRNRTimer},
-		{verbs.QPAttr{State: verbs.RTS, Timeout: o.timeout, RetryCnt: 6, RNRRetry: o.rnr, SQPSN: o.psn, MaxRDAtomic: p.rd},
-			verbs.MaskState | verbs.MaskSQPSN | verbs.MaskTimeout | verbs.MaskRetryCnt | verbs.MaskRNRRetry | verbs.MaskMaxQPRDAtomic},
+				verbs.MaskMaxDestRDAtomic | verbs.MaskMinRNRTimer,
+		},
+		{
+			verbs.QPAttr{State: verbs.RTS, Timeout: o.timeout, RetryCnt: 6, RNRRetry: o.rnr, SQPSN: o.psn, MaxRDAtomic: p.rd},
+			verbs.MaskState | verbs.MaskSQPSN | verbs.MaskTimeout | verbs.MaskRetryCnt | verbs.MaskRNRRetry | verbs.MaskMaxQPRDAtomic,
+		},
 	} {
 		check(g.t, d.ModifyQP(p.qp.QP, step.attr, step.mask))
 	}
@@ -142,8 +152,10 @@ func (p *peering) post(kernel bool, id int, r request) {
 		p.ok("send %d %d 0 %d %d %d %d %d %d", id, r.op, r.n, p.mr.Addr+half+r.offset, p.mr.RKey^r.badKey, r.imm, r.compare, r.swap)
 		return
 	}
-	_, err := p.dev.PostSend(p.qp.QP, []verbs.SendWR{{ID: uint64(id), Opcode: r.op, Flags: verbs.SendSignaled, SGL: p.sge(0, r.n),
-		RemoteVA: p.farVA + half + r.offset, RKey: p.farRKey ^ r.badKey, Imm: r.imm, CompareAdd: r.compare, Swap: r.swap}})
+	_, err := p.dev.PostSend(p.qp.QP, []verbs.SendWR{{
+		ID: uint64(id), Opcode: r.op, Flags: verbs.SendSignaled, SGL: p.sge(0, r.n),
+		RemoteVA: p.farVA + half + r.offset, RKey: p.farRKey ^ r.badKey, Imm: r.imm, CompareAdd: r.compare, Swap: r.swap,
+	}})
 	check(p.t, err)
 }
 

@@ -31,8 +31,10 @@ func portBench(t *testing.T, wr Wire, last byte, far string) (*Bench, *side) {
 	d := b.Node("near")
 	s := &side{dev: d, pd: must(d.AllocPD()), cq: must(d.CreateCQ(64, 0)).CQ, gid: netip.MustParseAddr(far).As16()}
 	s.mr = must(d.RegMR(s.pd, must(d.Alloc(16384)), 16384, verbs.AccessLocalWrite|verbs.AccessRemoteWrite|verbs.AccessRemoteRead))
-	s.qp = must(d.CreateQP(s.pd, verbs.QPInitAttr{Type: verbs.RC, SendCQ: s.cq, RecvCQ: s.cq,
-		Cap: verbs.QPCap{MaxSendWR: 16, MaxRecvWR: 16, MaxSendSGE: 1, MaxRecvSGE: 1}}))
+	s.qp = must(d.CreateQP(s.pd, verbs.QPInitAttr{
+		Type: verbs.RC, SendCQ: s.cq, RecvCQ: s.cq,
+		Cap: verbs.QPCap{MaxSendWR: 16, MaxRecvWR: 16, MaxSendSGE: 1, MaxRecvSGE: 1},
+	}))
 	return b, s
 }
 
