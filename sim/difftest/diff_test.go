@@ -83,7 +83,7 @@ func onModels(t *testing.T) []result {
 }
 
 // TestReport holds REPORT.md, and its summary in README.md, against the cases as
-// they are. What a device says of them, TestDifferential holds against it.
+// they are. What a device says of them, TestLiveDifferential holds against it.
 // RDMAPREP_REWRITE=1 writes both anew.
 func TestReport(t *testing.T) {
 	results := onModels(t)
@@ -110,11 +110,11 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestDifferential plays every case on the device of RDMAPREP_DEVICE, which must
+// TestLiveDifferential plays every case on the device of RDMAPREP_DEVICE, which must
 // be rxe of Linux 6.1, and on the model. RDMAPREP_OUT is a folder for the report,
 // every difference in full, what each case took, and the summary. RDMAPREP_ONLY
 // is a pattern of names, where only some cases are to run.
-func TestDifferential(t *testing.T) {
+func TestLiveDifferential(t *testing.T) {
 	device := os.Getenv("RDMAPREP_DEVICE")
 	if device == "" {
 		if slices.Contains(strings.Split(os.Getenv("RDMAPREP_REQUIRE"), ","), "rxe") {

@@ -322,8 +322,8 @@ func (g *guest) lose(seed uint64) {
 	}
 }
 
-// TestKernelPeer is the model against a real kernel.
-func TestKernelPeer(t *testing.T) {
+// TestLiveKernelPeer is the model against a real kernel.
+func TestLiveKernelPeer(t *testing.T) {
 	for _, profile := range ProfileNames() {
 		t.Run(profile, func(t *testing.T) {
 			g := bootGuest(t, profile)

@@ -105,7 +105,7 @@ func walkLab(t *testing.T, x *terminal, label string) {
 
 // The device screen opens what is chosen, keeps the model where that fails, and
 // a lab that is open goes on with it.
-func TestDeviceScreen(t *testing.T) {
+func TestLiveDeviceScreen(t *testing.T) {
 	device := liveDevice(t)
 	x := start(t, 80, 24, home(t), "rdmaprep", "lab", "first-write")
 	x.until("MODEL spec")
