@@ -79,11 +79,12 @@ func (r *runner) run(t *testing.T, c Case) {
 	}
 	r.used++
 	ct := &T{T: t, bench: r.bench, profile: r.profile, source: c.Source}
+	applies := true
 	defer func() {
-		if t.Skipped() {
-			r.skipped++
-		} else {
+		if applies {
 			r.ran++
+		} else {
+			r.skipped++
 		}
 		if alone || t.Failed() || !r.bench.Live() {
 			r.close(t)
@@ -91,7 +92,26 @@ func (r *runner) run(t *testing.T, c Case) {
 			ct.leave()
 		}
 	}()
-	c.Run(ct)
+	applies = ct.try(c)
+}
+
+// notHere ends a case that a profile has no use for; it is counted, and is no
+// skipped test.
+type notHere string
+
+// try runs a case and says whether it applies.
+func (t *T) try(c Case) (applies bool) {
+	defer func() {
+		switch why := recover().(type) {
+		case nil:
+		case notHere:
+			t.Logf("does not apply: %s", string(why))
+		default:
+			panic(why)
+		}
+	}()
+	c.Run(t)
+	return true
 }
 
 func (r *runner) close(t *testing.T) {
