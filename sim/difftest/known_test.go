@@ -18,8 +18,6 @@ const (
 	notFirst = "17 is the number of the first queue pair of a device (rxe_param.h RXE_MIN_QP_INDEX); this device has made others before"
 	inPost   = "a queue pair of the same device is served inside ibv_post_send, before the next call: what the script " +
 		"catches in the middle is over. The model's wire takes time"
-	noneBehind = "an RNR NAK of the same device is back before the next request goes out, so nothing is behind it; on the " +
-		"model's wire the requests behind draw a NAK sequence, which costs a retry (RNRKeepsNAKing)"
 	freeWindow = "LOCAL_INV of a window that is not bound would crash the kernel's task (rxe_mw.c rxe_do_invalidate_mw, a null pointer)"
 	boundUnder = "destroy_qp under a bound type 2 window would wait 50 seconds in the kernel (rxe_pool.c __rxe_cleanup)"
 )
@@ -31,7 +29,6 @@ var knowns = []known{
 	{name: "conformance/mr.txt: MrLoopbackTest.OutstandingRead", why: inPost},
 	{name: "conformance/mr.txt: MrLoopbackTest.OutstandingWrite", why: inPost},
 	{name: "conformance/qp_states.txt: QpStateTest.PostSendErrConcurrent", why: inPost},
-	{name: "conformance/traffic_failure.txt: RnrNackTest.RetrySuccess", why: noneBehind, live: "a: cq1 so far -> count=16"},
 	{
 		name: "conformance/mw.txt: MwType2Test.UnsignaledLocalInvalidateError", why: "both nodes are one device, so the key of the other " +
 			"node's window is one of this device, and rxe lets any queue pair invalidate it (rxe_mw.c rxe_check_invalidate_mw)",
