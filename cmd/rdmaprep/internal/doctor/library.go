@@ -9,9 +9,9 @@ const library = "libibverbs.so.1"
 
 // family is how a family of distributions names and installs things.
 type family struct {
-	ids      []string // ID or ID_LIKE of os-release
-	library  string
-	provider string // rxe's part of the library
+	ids        []string // ID or ID_LIKE of os-release
+	libibverbs string
+	provider   string // rxe's part of the library
 }
 
 var families = []family{
@@ -69,10 +69,10 @@ func (m Machine) kernelPackage() []string {
 	return nil
 }
 
-// libraryDirs is where the dynamic linker looks, as far as text files say it:
+// linkerDirs is where the dynamic linker looks, as far as text files say it:
 // ld.so(8) looks at LD_LIBRARY_PATH, then the cache made of ld.so.conf, then
 // the standard folders.
-func (m Machine) libraryDirs() []string {
+func (m Machine) linkerDirs() []string {
 	var dirs []string
 	add := func(dir string) {
 		if dir = strings.TrimPrefix(path.Clean(dir), "/"); dir != "." && dir != "" {
@@ -114,7 +114,7 @@ func (m Machine) examineLibrary(r *Report, devices []Device) {
 		packages = " Its package is ibverbs-providers with libibverbs1 in Debian's words, libibverbs in Fedora's, rdma-core in Arch's."
 	}
 	where := ""
-	dirs := m.libraryDirs()
+	dirs := m.linkerDirs()
 	for _, dir := range dirs {
 		if m.exists(dir + "/" + library) {
 			where = dir
@@ -122,7 +122,7 @@ func (m Machine) examineLibrary(r *Report, devices []Device) {
 		}
 	}
 	if where == "" {
-		r.add("library", Failure, install(known.library), "Programs reach RDMA devices through it; without it none is seen."+packages, "no %s in the dynamic linker's folders", library)
+		r.add("library", Failure, install(known.libibverbs), "Programs reach RDMA devices through it; without it none is seen."+packages, "no %s in the dynamic linker's folders", library)
 		return
 	}
 	r.add("library", OK, nil, "Programs reach RDMA devices through it.", "%s in /%s", library, where)
