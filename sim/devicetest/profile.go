@@ -40,6 +40,12 @@ var differences = map[string]difference{
 	"create tells the capacity":                    {spec: "true", rxe: "false", source: "rxe_qp.c rxe_qp_init_req and rxe_srq.c rxe_srq_from_init leave max_wr as it was asked; query tells"},
 	"srq resized to what is rounded up to hold it": {spec: "EINVAL", rxe: "ok", source: "rxe_queue.c resize_finish compares after rounding"},
 
+	"srq made smaller than its content": {
+		spec: "EINVAL", rxe: "EINVAL", live: "EPERM",
+		why:    "refused before it reaches the kernel, since rxe before Linux 6.1.191 crashes",
+		source: "rxe_queue.c resize_finish; CVE-2025-68379",
+	},
+
 	"CUR_STATE is checked":            {spec: "EINVAL", rxe: "ok", source: "rxe_qp.c rxe_qp_chk_attr takes cur_qp_state at its word"},
 	"cur_qp_state is told":            {spec: "true", rxe: "false", source: "rxe_qp.c rxe_qp_to_attr gives what was last set"},
 	"SQE is reached":                  {spec: "true", rxe: "false", source: "rxe_req.c: every error of every type goes to ERR"},

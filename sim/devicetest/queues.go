@@ -146,9 +146,9 @@ func srqModifyCases() []Case {
 		modify("size", "ok", verbs.SRQAttr{MaxWR: 100}, verbs.MaskSRQMaxWR),
 		modify("size-0", "EINVAL", verbs.SRQAttr{MaxWR: 0}, verbs.MaskSRQMaxWR),
 		modify("size-too-high", "EINVAL", verbs.SRQAttr{MaxWR: 1<<20 + 1}, verbs.MaskSRQMaxWR),
-		modify("size-below-content", "EINVAL", verbs.SRQAttr{MaxWR: 3}, verbs.MaskSRQMaxWR),
+		modify("size-below-content", "srq made smaller than its content", verbs.SRQAttr{MaxWR: 3}, verbs.MaskSRQMaxWR),
 		modify("size-rounded-to-content", "srq resized to what is rounded up to hold it", verbs.SRQAttr{MaxWR: 4}, verbs.MaskSRQMaxWR),
-		modify("size-below-limit", "EINVAL", verbs.SRQAttr{MaxWR: 2}, verbs.MaskSRQMaxWR),
+		modify("size-below-limit", "srq made smaller than its content", verbs.SRQAttr{MaxWR: 2}, verbs.MaskSRQMaxWR),
 		modify("nothing", "ok", verbs.SRQAttr{MaxWR: 1 << 30, Limit: 1 << 30}, 0),
 	}
 }

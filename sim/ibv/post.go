@@ -229,6 +229,7 @@ func (d *device) PostSRQRecv(h verbs.SRQ, wrs []verbs.RecvWR) (int, error) {
 		return 0, refuse("post_srq_recv", syscall.EINVAL, "no such shared receive queue")
 	}
 	n, errno, err := d.postRecvs(d.postSRQRecv, s.ptr, wrs)
+	s.posted += n
 	if errno != 0 {
 		err = refuse("post_srq_recv", errno, why(errno, syscall.ENOMEM, "all slots of the queue are in use"))
 	}

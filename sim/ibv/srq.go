@@ -4,14 +4,16 @@ package ibv
 
 import (
 	"fmt"
+	"math/bits"
 	"syscall"
 
 	"rdmaprep/sim/verbs"
 )
 
 type srqObject struct {
-	ptr   uintptr
-	async int // events taken, not acknowledged
+	ptr    uintptr
+	async  int // events taken, not acknowledged
+	posted int // requests that were ever posted
 }
 
 func (d *device) CreateSRQ(pd verbs.PD, attr verbs.SRQAttr) (verbs.SRQInfo, error) {
@@ -34,10 +36,18 @@ func srqAttr(a *cSRQAttr) verbs.SRQAttr {
 	return verbs.SRQAttr{MaxWR: int(a.maxWR), MaxSGE: int(a.maxSGE), Limit: int(a.limit)}
 }
 
+// ModifySRQ refuses to make a queue smaller than what may be in it: rxe before
+// Linux 6.1.191 drops the old queue when the new one is too small, and follows a
+// null pointer at the next call on it (CVE-2025-68379).
 func (d *device) ModifySRQ(h verbs.SRQ, attr verbs.SRQAttr, mask verbs.SRQAttrMask) error {
 	o := d.srqs.get(uint32(h))
 	if o == nil {
 		return refuse("modify_srq", syscall.EINVAL, "no such shared receive queue")
+	}
+	// rxe makes room for the next power of two, less one (rxe_queue.c rxe_queue_init).
+	if room := 1<<bits.Len(uint(max(attr.MaxWR, 0))) - 1; mask&verbs.MaskSRQMaxWR != 0 && attr.MaxWR > 0 && o.posted > room {
+		return hurts("modify_srq", fmt.Sprintf("max_wr %d may be too small for the requests that are in the queue (%d were posted), and "+
+			"rxe before Linux 6.1.191 then crashes (CVE-2025-68379): make a new queue", attr.MaxWR, o.posted))
 	}
 	a := &d.ws.srq.attr
 	*a = cSRQAttr{uint32(attr.MaxWR), uint32(attr.MaxSGE), uint32(attr.Limit)}

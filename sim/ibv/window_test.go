@@ -147,3 +147,30 @@ func TestQueuePairWithBoundWindow(t *testing.T) {
 		t.Errorf("after dealloc_mw: %v", err)
 	}
 }
+
+// TestQueueIsNotMadeTooSmall: a shared receive queue of rxe whose content does
+// not fit into its new size is the end of the kernel before Linux 6.1.191
+// (CVE-2025-68379); rxe's sizes are powers of two less one.
+func TestQueueIsNotMadeTooSmall(t *testing.T) {
+	w := withWindow(t)
+	srq, err := w.d.CreateSRQ(w.pd, verbs.SRQAttr{MaxWR: 16, MaxSGE: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.d.PostSRQRecv(srq.SRQ, make([]verbs.RecvWR, 6)); err != nil {
+		t.Fatal(err)
+	}
+	size := func(n int) error {
+		return w.d.ModifySRQ(srq.SRQ, verbs.SRQAttr{MaxWR: n, Limit: 1}, verbs.MaskSRQMaxWR)
+	}
+	danger(t, "6 into 3", size(3))
+	danger(t, "6 into 1", size(1))
+	for _, n := range []int{0, 4, 7, 16, 100} { // 0 is the kernel's to refuse
+		if err := size(n); errors.Is(err, ErrHurtsKernel) {
+			t.Errorf("6 into %d: %v", n, err)
+		}
+	}
+	if err := w.d.ModifySRQ(srq.SRQ, verbs.SRQAttr{MaxWR: 1, Limit: 2}, verbs.MaskSRQLimit); err != nil {
+		t.Errorf("the limit alone: %v", err)
+	}
+}
