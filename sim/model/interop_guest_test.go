@@ -96,6 +96,8 @@ type guest struct {
 	seq       int
 	requests  uint64 // that were posted, on either end: each has an ID of its own
 	last      *peering
+
+	exceptions int // operations that were done again, see gaveUpEarly
 }
 
 // bootGuest boots the guest with its agent, once for all profiles.
@@ -155,7 +157,7 @@ func bootGuest(t *testing.T) *guest {
 // enter puts the node m of a new Bench on the guest's wire, in place of the one before.
 func (g *guest) enter(t *testing.T, profile string) {
 	t.Helper()
-	g.t, g.last = t, nil
+	g.t, g.last, g.exceptions = t, nil, 0
 	g.wire.start = time.Now()
 	g.bench = must(Open(context.Background(), Options{Profile: profile, Trace: true, Nodes: []string{"k", "m"}, Port: &Port{
 		Node: "m", Remote: "k", MAC: wire.MAC{0x52, 0x54, 0, 0, 0, 0x0b}, Addr: netip.MustParseAddr(modelIP), Wire: g.wire,

@@ -42,6 +42,7 @@ type peering struct {
 	farQPN  uint32
 	farVA   uint64
 	farRKey uint32
+	failed  bool // a request ended in error that the packets explain
 }
 
 type peerOptions struct {
@@ -120,7 +121,9 @@ func (g *guest) leave() {
 		if ok, err := g.bench.Wait(context.Background(), 20*time.Second, nil); !ok || err != nil {
 			g.t.Fatalf("the wire does not become quiet: %v", err)
 		}
-		p.nothingMore()
+		if !p.failed { // else the other end may have the whole message, or wait for more of it
+			p.nothingMore()
+		}
 		check(g.t, p.dev.DestroyQP(p.qp.QP))
 		check(g.t, p.dev.DestroyCQ(p.cq))
 		g.last = nil
