@@ -54,11 +54,17 @@ func (p *peering) move(from bool, op verbs.WROpcode, n, tag int, imm uint32) {
 		if got.status == verbs.WCSuccess {
 			return
 		}
-		if why := p.gaveUpEarly(mark, from); got.status != verbs.WCRetryExcErr || why == "" {
-			p.t.Fatalf("%v of %d bytes from the %s: %+v", op, n, endName(from), got)
-		} else {
-			p.t.Logf("exception RetriesNotRestored: %v of %d bytes from the %s: %s", op, n, endName(from), why)
+		requester, why := "m", ""
+		if from {
+			requester = "k"
 		}
+		if from || p.bench.prof.OneRetryAtATime {
+			why = gaveUpEarly(p.bench.Trace()[mark:], requester)
+		}
+		if got.status != verbs.WCRetryExcErr || why == "" {
+			p.t.Fatalf("%v of %d bytes from the %s: %+v", op, n, endName(from), got)
+		}
+		p.t.Logf("exception RetriesNotRestored: %v of %d bytes from the %s: %s", op, n, endName(from), why)
 		p.exceptions++
 		p.failed = true
 		o := p.peerOptions
