@@ -48,7 +48,7 @@ func (g *guest) lossy() int {
 func (g *guest) lose(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, w := range ways {
-		for i, skip := 0, 0; i < 250; i++ {
+		for i, skip := 0, 0; i < 450; i++ {
 			skip += r.IntN(199)
 			check(g.t, g.bench.Inject(verbs.Fault{Kind: verbs.FaultDrop, From: w[0], To: w[1], Match: "any", Count: 1, Skip: skip}))
 		}
