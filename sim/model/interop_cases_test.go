@@ -64,7 +64,7 @@ func (p *peering) move(from bool, op verbs.WROpcode, n, tag int, imm uint32) {
 		if got.status != verbs.WCRetryExcErr || why == "" {
 			p.t.Fatalf("%v of %d bytes from the %s: %+v", op, n, endName(from), got)
 		}
-		p.t.Logf("exception RetriesNotRestored: %v of %d bytes from the %s: %s", op, n, endName(from), why)
+		p.t.Logf("exception RetriesNotRestored against the kernel: %v of %d bytes from the %s: %s", op, n, endName(from), why)
 		p.exceptions++
 		p.failed = true
 		o := p.peerOptions
@@ -144,7 +144,7 @@ func (p *peering) atomics() int {
 
 // datagrams sends UD messages each way. Before the payload are the 40 bytes of
 // the GRH: on IPv6 the header that was on the wire, on IPv4 twenty bytes of 0
-// and the header (rxe_resp.c execute; IBTA annex A17.4.5.2 has those 20 undefined).
+// and the header (rxe_resp.c execute).
 func (g *guest) datagrams() int {
 	count := 0
 	port, err := g.device.QueryPort(1)
@@ -220,7 +220,7 @@ type refusal struct {
 	denied  verbs.AccessFlags
 	req     request
 	kernel  refusalAnswer // the kernel's, and the model's with the profile rxe-6.1
-	spec    refusalAnswer // the model's with the profile spec; IBTA 9.7.5.2.4 to 9.7.5.2.8, 11.6.2
+	spec    refusalAnswer // the model's with the profile spec; IBTA vol. 1, 9.9
 }
 
 var refusals = []refusal{

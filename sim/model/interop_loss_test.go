@@ -26,12 +26,12 @@ func (g *guest) lossy() int {
 		count += p.data(n, 50+i) + p.atomics()
 	}
 	g.leave()
-	g.t.Logf("%d operations with losses, %d of them done again", count, g.exceptions)
+	g.t.Logf("%d operations with losses against the kernel, %d of them done again", count, g.exceptions)
 	g.bench.faults = nil
 	seen := g.tally(mark)
 	for _, w := range ways {
 		l := seen[w[0]]
-		g.t.Logf("from %s: %d of %d packets dropped, 1 in %.1f: %v", w[0], l.dropped, l.packets, float64(l.packets)/float64(max(l.dropped, 1)), l.kinds)
+		g.t.Logf("losses against the kernel from %s: %d of %d packets dropped, 1 in %.1f: %v", w[0], l.dropped, l.packets, float64(l.packets)/float64(max(l.dropped, 1)), l.kinds)
 		// The gaps are fixed by the seed: of 50 or more the mean is near 100.
 		if l.dropped < 50 || l.packets < 80*l.dropped || l.packets > 125*l.dropped {
 			g.t.Errorf("from %s: %d of %d packets were dropped, want one in a hundred", w[0], l.dropped, l.packets)

@@ -355,7 +355,7 @@ func TestLiveKernelPeer(t *testing.T) {
 			count += g.lossy()
 			g.leave()
 			all := g.tally(0)
-			t.Logf("%d operations and faults, %d packets from the model and %d from the kernel, %s",
+			t.Logf("%d operations and faults against the kernel, %d packets from the model and %d from the kernel, %s",
 				count, all["m"].packets, all["k"].packets, time.Since(started).Round(100*time.Millisecond))
 		})
 	}
