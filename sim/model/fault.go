@@ -133,7 +133,7 @@ func (f *fault) matches(p *packet) bool {
 // fateOf applies the fault lines in their order; one that drops ends it.
 func (b *Bench) fateOf(p *packet) (x fate) {
 	for _, f := range b.faults {
-		if !f.matches(p) || (f.Count > 0 && f.used >= f.Count) {
+		if (f.Count > 0 && f.used >= f.Count) || !f.matches(p) {
 			continue
 		}
 		if f.seen++; f.seen <= f.Skip {

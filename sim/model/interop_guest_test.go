@@ -83,9 +83,10 @@ func (w *socketWire) Exchange(ctx context.Context, out [][]byte, until time.Dura
 	return in, w.since(w.start), nil
 }
 
-// guest is a booted guest and the Bench on its wire.
+// guest is a booted guest, and the Bench that is on its wire now.
 type guest struct {
 	t         *testing.T
+	wire      *socketWire
 	bench     *Bench
 	device    verbs.Device
 	domain    verbs.PD
@@ -93,10 +94,14 @@ type guest struct {
 	linkLocal netip.Addr
 	answer    string
 	seq       int
+	requests  uint64 // that were posted, on either end: each has an ID of its own
+	last      *peering
+
+	exceptions int // operations that were done again, see gaveUpEarly
 }
 
-// bootGuest boots the guest with its agent, and puts the node m of a Bench on its wire.
-func bootGuest(t *testing.T, profile string) *guest {
+// bootGuest boots the guest with its agent, once for all profiles.
+func bootGuest(t *testing.T) *guest {
 	t.Helper()
 	script := os.Getenv("RDMAPREP_RXE_VM")
 	if script == "" {
@@ -113,9 +118,12 @@ func bootGuest(t *testing.T, profile string) *guest {
 	listener := must(net.Listen("tcp4", "127.0.0.1:0"))
 	defer listener.Close()
 	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	cmd := exec.CommandContext(ctx, script, "-w", port, "-f", agent, "-o", filepath.Join(dir, "out"), "--",
 		"ping -c 3 -W 5 "+modelIP+" && ./agent")
+	if os.Getenv("RXE_VM_SECONDS") == "" {
+		cmd.Env = append(os.Environ(), "RXE_VM_SECONDS=420")
+	}
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &said, &said, 5*time.Second
 	check(t, cmd.Start())
@@ -128,13 +136,9 @@ func bootGuest(t *testing.T, profile string) *guest {
 	}
 	w := &socketWire{conn: conn, in: make(chan []byte, 65536), fail: make(chan error, 1), start: time.Now(), since: time.Since}
 	go w.read()
-	g := &guest{t: t}
-	g.bench = must(Open(ctx, Options{Profile: profile, Trace: true, Nodes: []string{"k", "m"}, Port: &Port{
-		Node: "m", Remote: "k", MAC: wire.MAC{0x52, 0x54, 0, 0, 0, 0x0b}, Addr: netip.MustParseAddr(modelIP), Wire: w,
-		UDPPort: 47911, Datagram: func(b []byte) []byte { g.answer = string(b); return nil },
-	}}))
-	g.linkLocal = netip.MustParseAddr("fe80::5054:ff:fe00:a")
+	g := &guest{t: t, wire: w, linkLocal: netip.MustParseAddr("fe80::5054:ff:fe00:a")}
 	t.Cleanup(func() {
+		g.t = t
 		if !t.Failed() {
 			g.call("quit")
 		} else {
@@ -146,13 +150,23 @@ func bootGuest(t *testing.T, profile string) *guest {
 		if !strings.Contains(said.String(), "3 packets received") || err != nil {
 			t.Errorf("the guest: %v\n%s", err, said.String())
 		}
-		g.save()
 	})
+	return g
+}
+
+// enter puts the node m of a new Bench on the guest's wire, in place of the one before.
+func (g *guest) enter(t *testing.T, profile string) {
+	t.Helper()
+	g.t, g.last, g.exceptions = t, nil, 0
+	g.wire.start = time.Now()
+	g.bench = must(Open(context.Background(), Options{Profile: profile, Trace: true, Nodes: []string{"k", "m"}, Port: &Port{
+		Node: "m", Remote: "k", MAC: wire.MAC{0x52, 0x54, 0, 0, 0, 0x0b}, Addr: netip.MustParseAddr(modelIP), Wire: g.wire,
+		UDPPort: 47911, Datagram: func(b []byte) []byte { g.answer = string(b); return nil },
+	}}))
+	t.Cleanup(g.save)
 	g.device = g.bench.Node("m")
 	g.domain = must(g.device.AllocPD())
-	g.region = must(g.device.RegMR(g.domain, must(g.device.Alloc(bufSize)), bufSize,
-		verbs.AccessLocalWrite|verbs.AccessRemoteWrite|verbs.AccessRemoteRead|verbs.AccessRemoteAtomic))
-	return g
+	g.region = must(g.device.RegMR(g.domain, must(g.device.Alloc(bufSize)), bufSize, verbs.AccessLocalWrite|allRemote))
 }
 
 // call has the agent do something, and returns its answer without the number.

@@ -28,6 +28,7 @@ type packet struct {
 	payload  []byte
 	from, to int16     // nodes
 	far      wire.Addr // of what comes from or goes to the frame port: the address there
+	ip       []byte    // of a datagram from the frame port: its IP header
 	tooMany  bool      // arrived beyond max_dest_rd_atomic
 	corrupt  bool      // a bit flipped on the way
 	trace    int       // its event on the wire

@@ -204,6 +204,9 @@ func (b *Bench) received(frame []byte) {
 		return
 	}
 	p := b.packetFrom(&w)
+	if w.BTH.Opcode.Transport() == wire.UD {
+		p.ip = ipHeader(frame, w.V6)
+	}
 	var x fate
 	if len(b.faults) > 0 {
 		x = b.fateOf(p)
@@ -220,6 +223,14 @@ func (b *Bench) received(frame []byte) {
 		})
 	}
 	b.carry(p, b.now, x)
+}
+
+// ipHeader is a copy of the IP header of a frame without a VLAN tag.
+func ipHeader(frame []byte, v6 bool) []byte {
+	if v6 {
+		return slices.Clone(frame[14:54])
+	}
+	return slices.Clone(frame[14:34])
 }
 
 // refusedFrame notes a frame that is no packet.

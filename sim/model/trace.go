@@ -215,15 +215,14 @@ func addrOf(node int) wire.Addr {
 }
 
 // grh is what the receiver of a datagram finds in the first 40 bytes: on IPv4
-// twenty unused bytes and the IP header.
+// twenty unused bytes and the IP header. What came from the frame port has its own.
 func (b *Bench) grh(p *packet) [grhBytes]byte {
 	var g [grhBytes]byte
-	w := b.wirePacket(p)
-	frame := wire.AppendFrame(nil, &w)
-	if w.V6 {
-		copy(g[:], frame[14:54])
-	} else {
-		copy(g[20:], frame[14:34])
+	ip := p.ip
+	if ip == nil {
+		w := b.wirePacket(p)
+		ip = ipHeader(wire.AppendFrame(nil, &w), w.V6)
 	}
+	copy(g[grhBytes-len(ip):], ip)
 	return g
 }

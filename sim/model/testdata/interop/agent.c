@@ -15,13 +15,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PORT = 47911, SIZE = 4 << 20, QUIET = 60 };
+enum { PORT = 47911, SIZE = 4 << 20, QUIET = 60, QKEY = 0x11111111, LOOK_US = 1000, LOOKS = 100 };
 
 static struct ibv_context *ctx;
 static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
 static struct ibv_qp *qp;
+static struct ibv_ah *ah;
+static unsigned far_qpn;
 static uint8_t *mem;
 static char answer[4096];
 static int used;
@@ -58,15 +60,23 @@ static void open_device(void) {
 	if (!mr) die("ibv_reg_mr");
 }
 
-static void create(void) {
+// create TYPE
+static void create(char *args) {
 	struct ibv_wc wc;
-	if (qp && ibv_destroy_qp(qp)) {
+	unsigned type;
+	if (sscanf(args, "%u", &type) != 1) {
+		say("bad line");
+		return;
+	}
+	if ((qp && ibv_destroy_qp(qp)) || (ah && ibv_destroy_ah(ah))) {
 		result(errno);
 		return;
 	}
+	qp = NULL;
+	ah = NULL;
 	while (ibv_poll_cq(cq, 1, &wc) > 0)
 		;
-	struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+	struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = cq, .qp_type = type,
 		.cap = {.max_send_wr = 256, .max_recv_wr = 256, .max_send_sge = 1, .max_recv_sge = 1}};
 	qp = ibv_create_qp(pd, &init);
 	if (qp)
@@ -75,17 +85,29 @@ static void create(void) {
 		result(errno);
 }
 
-// connect DQPN RQ_PSN SQ_PSN MTU RD_ATOMIC TIMEOUT RETRY RNR_RETRY MIN_RNR ADDRESS
+static struct ibv_ah_attr address_of(const char *addr) {
+	struct ibv_ah_attr a = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = strchr(addr, ':') ? 0 : 1, .hop_limit = 64}};
+	if (strchr(addr, ':')) {
+		inet_pton(AF_INET6, addr, &a.grh.dgid);
+	} else {
+		a.grh.dgid.raw[10] = a.grh.dgid.raw[11] = 0xff;
+		inet_pton(AF_INET, addr, &a.grh.dgid.raw[12]);
+	}
+	return a;
+}
+
+// connect DQPN RQ_PSN SQ_PSN MTU RD_ATOMIC TIMEOUT RETRY RNR_RETRY MIN_RNR ACCESS ADDRESS
 static void connect_qp(char *args) {
-	unsigned dqpn, rq, sq, mtu, rd, timeout, retry, rnr, min_rnr;
+	unsigned dqpn, rq, sq, mtu, rd, timeout, retry, rnr, min_rnr, access;
 	char addr[32];
-	if (sscanf(args, "%u %u %u %u %u %u %u %u %u %31s", &dqpn, &rq, &sq, &mtu, &rd, &timeout, &retry, &rnr, &min_rnr, addr) != 10) {
+	if (sscanf(args, "%u %u %u %u %u %u %u %u %u %u %31s", &dqpn, &rq, &sq, &mtu, &rd, &timeout, &retry, &rnr, &min_rnr, &access, addr) != 11) {
 		say("bad line");
 		return;
 	}
-	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC};
-	int rc = ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	int type = qp->qp_type, connected = type != IBV_QPT_UD, reliable = type == IBV_QPT_RC;
+	far_qpn = dqpn;
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY, .qp_access_flags = access};
+	int rc = ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (connected ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY));
 	if (rc) {
 		result(rc);
 		return;
@@ -97,18 +119,13 @@ static void connect_qp(char *args) {
 	a.rq_psn = rq;
 	a.max_dest_rd_atomic = rd;
 	a.min_rnr_timer = min_rnr;
-	a.ah_attr.is_global = 1;
-	a.ah_attr.port_num = 1;
-	a.ah_attr.grh.sgid_index = strchr(addr, ':') ? 0 : 1;
-	a.ah_attr.grh.hop_limit = 64;
-	if (strchr(addr, ':')) {
-		inet_pton(AF_INET6, addr, &a.ah_attr.grh.dgid);
-	} else {
-		a.ah_attr.grh.dgid.raw[10] = a.ah_attr.grh.dgid.raw[11] = 0xff;
-		inet_pton(AF_INET, addr, &a.ah_attr.grh.dgid.raw[12]);
+	a.ah_attr = address_of(addr);
+	if (!connected && !(ah = ibv_create_ah(pd, &a.ah_attr))) {
+		result(errno);
+		return;
 	}
-	rc = ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	rc = ibv_modify_qp(qp, &a, IBV_QP_STATE | (connected ? IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN : 0) |
+		(reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
 	if (rc) {
 		result(rc);
 		return;
@@ -120,8 +137,8 @@ static void connect_qp(char *args) {
 	a.retry_cnt = retry;
 	a.rnr_retry = rnr;
 	a.max_rd_atomic = rd;
-	result(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-		IBV_QP_MAX_QP_RD_ATOMIC));
+	result(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN |
+		(reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0)));
 }
 
 // recv ID OFFSET LENGTH LKEY_XOR
@@ -147,7 +164,11 @@ static void post_send(char *args) {
 	struct ibv_sge sge = {(uintptr_t)mem + off, len, mr->lkey};
 	struct ibv_send_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = op, .send_flags = IBV_SEND_SIGNALED}, *bad_wr;
 	wr.imm_data = htonl(imm);
-	if (op == IBV_WR_ATOMIC_CMP_AND_SWP || op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+	if (qp->qp_type == IBV_QPT_UD) {
+		wr.wr.ud.ah = ah;
+		wr.wr.ud.remote_qpn = far_qpn;
+		wr.wr.ud.remote_qkey = QKEY;
+	} else if (op == IBV_WR_ATOMIC_CMP_AND_SWP || op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		wr.wr.atomic.remote_addr = remote;
 		wr.wr.atomic.rkey = rkey;
 		wr.wr.atomic.compare_add = compare;
@@ -159,15 +180,24 @@ static void post_send(char *args) {
 	result(ibv_post_send(qp, &wr, &bad_wr));
 }
 
-static void poll_all(void) {
+// poll N: the completions that there are, once there are N or a tenth of a second is over
+static void poll_all(char *args) {
 	struct ibv_wc wc;
-	int n = 0;
-	while (n++ < 32 && ibv_poll_cq(cq, 1, &wc) > 0)
-		say("%llu %u %u %u %u;", (unsigned long long)wc.wr_id, wc.status, wc.opcode, wc.byte_len,
-			wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0);
+	unsigned want = 0, n = 0;
+	sscanf(args, "%u", &want);
+	for (int look = 0;; look++) {
+		while (n < 32 && ibv_poll_cq(cq, 1, &wc) > 0) {
+			say("%llu %u %u %u %u %u %u;", (unsigned long long)wc.wr_id, wc.status, wc.opcode, wc.byte_len,
+				wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0, wc.wc_flags, wc.src_qp);
+			n++;
+		}
+		if (n >= want || look == LOOKS) return;
+		usleep(LOOK_US);
+	}
 }
 
-// fill OFFSET LENGTH SEED: byte i is i*7 + i/251 + seed. sum is FNV-1a, 64 bits.
+// fill OFFSET LENGTH SEED: byte i is i*7 + i/251 + seed. sum is FNV-1a, 64 bits;
+// show is the bytes in hexadecimal.
 static void memory(const char *verb, char *args) {
 	unsigned off, len;
 	unsigned long long v = 0;
@@ -182,6 +212,9 @@ static void memory(const char *verb, char *args) {
 		for (unsigned i = 0; i < len; i++)
 			h = (h ^ mem[off + i]) * 0x100000001b3;
 		say("%llu", (unsigned long long)h);
+	} else if (!strcmp(verb, "show")) {
+		for (unsigned i = 0; i < len && i < 1024; i++)
+			say("%02x", mem[off + i]);
 	} else if (!strcmp(verb, "store")) {
 		memcpy(mem + off, &v, 8);
 		say("ok");
@@ -193,7 +226,7 @@ static void memory(const char *verb, char *args) {
 
 static int carry_out(char *verb, char *args) {
 	if (!strcmp(verb, "create"))
-		create();
+		create(args);
 	else if (!strcmp(verb, "connect"))
 		connect_qp(args);
 	else if (!strcmp(verb, "recv"))
@@ -201,7 +234,7 @@ static int carry_out(char *verb, char *args) {
 	else if (!strcmp(verb, "send"))
 		post_send(args);
 	else if (!strcmp(verb, "poll"))
-		poll_all();
+		poll_all(args);
 	else if (!strcmp(verb, "quit"))
 		say("bye");
 	else
