@@ -69,7 +69,7 @@ func (p *parser) timeLine(words []word) {
 var (
 	wireFaults = map[string]verbs.FaultKind{
 		"drop": verbs.FaultDrop, "delay": verbs.FaultDelay, "duplicate": verbs.FaultDuplicate,
-		"reorder": verbs.FaultReorder, "corrupt": verbs.FaultCorrupt,
+		"reorder": verbs.FaultReorder, "corrupt": verbs.FaultCorrupt, "forge": verbs.FaultForge,
 	}
 	nodeFaults = map[string]verbs.FaultKind{
 		"link_down": verbs.FaultLinkDown, "link_up": verbs.FaultLinkUp,
@@ -172,6 +172,8 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 	case verbs.FaultReorder:
 		f.Behind = 1
 		ks = append(ks, num("behind", maxCount))
+	case verbs.FaultForge:
+		ks = append(ks, forgeKeys...)
 	default:
 	}
 	if len(words) < 3 {
@@ -190,6 +192,7 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 		return
 	}
 	text := []string{"fault", words[1].text, words[2].text, f.Match}
+	var forge args
 	seen := map[string]bool{}
 	for _, w := range words[4:] {
 		key, op, val := splitArg(w)
@@ -199,6 +202,9 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 			return
 		}
 		seen[key.text] = true
+		if !p.forgeNode(k, val) {
+			return
+		}
 		v, ok := p.value(*k, val, "")
 		if !ok {
 			return
@@ -214,6 +220,11 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 			f.Delay = v.dur
 		case "behind":
 			f.Behind = int(v.num)
+		default:
+			if !p.forgeField(f.Match, key, val, v) {
+				return
+			}
+			forge = append(forge, arg{k.name, v})
 		}
 		text = append(text, key.text+"="+v.text)
 	}
@@ -224,8 +235,12 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 	case f.Kind == verbs.FaultReorder && f.Behind < 1:
 		p.fail(words[len(words)-1].end(), "", "behind= with how many packets pass, at least 1", nil)
 		return
+	case f.Kind == verbs.FaultForge && len(forge) == 0:
+		names := fieldsOf(f.Match)
+		p.fail(words[len(words)-1].end(), "", "what to forge: "+strings.Join(names, "=, ")+"=", names)
+		return
 	}
-	p.add(&faultStmt{text: strings.Join(text, " "), f: f})
+	p.add(&faultStmt{text: strings.Join(text, " "), f: f, forge: forge})
 }
 
 // ignore reads ignore a.cq1 and ignore a.event.
