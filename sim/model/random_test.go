@@ -271,7 +271,27 @@ func drawMisuse(t *rapid.T) *misuse {
 	for range rapid.IntRange(0, 3).Draw(t, "faults") {
 		m.faults = append(m.faults, drawFault(t))
 	}
+	for range rapid.IntRange(0, 2).Draw(t, "lies") {
+		m.faults = append(m.faults, drawForgery(t))
+	}
 	return m
+}
+
+// drawForgery lies about anything but keys and addresses, which would give rights
+// that the program has not.
+func drawForgery(t *rapid.T) verbs.Fault {
+	f := verbs.Fault{Kind: verbs.FaultForge, Match: "any", Count: rapid.IntRange(0, 2).Draw(t, "count"), Skip: rapid.IntRange(0, 8).Draw(t, "skip")}
+	f.Forge = []verbs.Forgery{rapid.SampledFrom([]verbs.Forgery{
+		{Field: verbs.FieldSyndrome, Value: rapid.Uint64Range(0, 255).Draw(t, "syndrome")},
+		{Field: verbs.FieldMSN, Value: rapid.Uint64Range(0, 64).Draw(t, "msn")},
+		{Field: verbs.FieldPSN, Value: rapid.Uint64Range(0, 32).Draw(t, "psn")},
+		{Field: verbs.FieldPKey, Value: 0x8001},
+		{Field: verbs.FieldDestQP, Value: rapid.Uint64Range(0, 20).Draw(t, "qp")},
+		{Field: verbs.FieldAckReq, Value: rapid.Uint64Range(0, 1).Draw(t, "ackreq")},
+		{Field: verbs.FieldSolicited, Value: 1},
+		{Field: verbs.FieldOpcode, Value: rapid.Uint64Range(0, opFetchAdd).Draw(t, "operation")},
+	}).Draw(t, "field")}
+	return f
 }
 
 // run carries the plan out and returns its trace.
