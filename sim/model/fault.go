@@ -239,6 +239,7 @@ func (n *node) stop() {
 	n.srqs.clear()
 	n.ahs.clear()
 	n.qps.clear()
+	clear(n.numbers.rows)
 	for _, m := range n.mem.blocks {
 		m.freed = true
 	}

@@ -29,6 +29,8 @@ type responder struct {
 	rkey    uint32
 	left    uint32 // WRITE: bytes still to come
 
+	heard bool // COMM_EST was raised
+
 	// An error of the packet in hand is a solicited event.
 	solicited bool
 
@@ -139,6 +141,7 @@ func (q *qp) execute(p *packet) {
 		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
 		return
 	}
+	q.established()
 	if !q.lengthFits(p, class) || !q.permitted(class) {
 		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
 		return
@@ -161,6 +164,16 @@ func (q *qp) execute(p *packet) {
 	default:
 		q.node.counters.add(cntAtomicRequests)
 		q.executeAtomic(p)
+	}
+}
+
+// established tells once of the first packet in RTR that is in sequence (the
+// kernel's rdmavt does so in rvt_comm_est, called by hfi1/rc.c and uc.c; IBTA
+// 11.6.3.2, communication established).
+func (q *qp) established() {
+	if q.state == verbs.RTR && !q.resp.heard && !q.prof.NoCommEst {
+		q.resp.heard = true
+		q.async(verbs.EventCommEst)
 	}
 }
 
