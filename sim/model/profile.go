@@ -220,6 +220,10 @@ type Profile struct {
 	// and the request completes with the status that it has, SUCCESS. rxe_comp.c
 	// COMPST_ERROR, which warns of it in the kernel's log; measured on 6.1.
 	ErrorKeepsStatus bool
+	// RepeatAckSkipsReads: a repeated SEND or WRITE is acknowledged under the PSN of
+	// the latest SEND, WRITE or atomic, not of the latest request, and under
+	// 0xffffff if there was none. rxe_resp.c duplicate_request, ack_psn.
+	RepeatAckSkipsReads bool
 	// NoCommEst: no COMM_EST for the first packet in RTR. rxe_resp.c raises none.
 	NoCommEst bool
 	// ResetKeepsAttrs: query_qp in RESET shows the attributes and PSNs of the last
@@ -255,7 +259,8 @@ func rxe61Profile() Profile {
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
 		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
 		ReplayGoesOn: true, GhostAcknowledges: true, ErrorKeepsStatus: true,
-		NoCommEst: true, ResetKeepsAttrs: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
+		RepeatAckSkipsReads: true,
+		NoCommEst:           true, ResetKeepsAttrs: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
 	}
 }
 

@@ -29,7 +29,8 @@ type responder struct {
 	rkey    uint32
 	left    uint32 // WRITE: bytes still to come
 
-	heard bool // COMM_EST was raised
+	heard    bool   // COMM_EST was raised
+	executed uint32 // the PSN after the latest SEND, WRITE or atomic; a reset leaves it
 
 	// An error of the packet in hand is a solicited event.
 	solicited bool
@@ -77,7 +78,7 @@ func (r *responder) stop(pool *packetPool) {
 
 func (r *responder) clear(pool *packetPool) {
 	r.stop(pool)
-	*r = responder{held: r.held, answers: r.answers, wqe: recvWQE{sgl: r.wqe.sgl[:0]}}
+	*r = responder{held: r.held, answers: r.answers, wqe: recvWQE{sgl: r.wqe.sgl[:0]}, executed: r.executed}
 }
 
 // request takes one RC request packet, or lets it wait behind a READ.
@@ -218,7 +219,11 @@ func (q *qp) duplicate(p *packet) {
 			q.answerAtomic(x)
 		}
 	default:
-		q.answer(q.ackSyndrome(), psnAdd(r.epsn, psnMask))
+		last := r.epsn
+		if q.prof.RepeatAckSkipsReads {
+			last = r.executed
+		}
+		q.answer(q.ackSyndrome(), psnAdd(last, psnMask))
 	}
 }
 
@@ -352,6 +357,7 @@ func (q *qp) rejectAccess() {
 func (q *qp) accepted(p *packet, class uint8) {
 	r := &q.resp
 	r.epsn = psnAdd(p.psn, 1)
+	r.executed = r.epsn
 	if class&isLast != 0 {
 		r.msn = psnAdd(r.msn, 1)
 		q.messageDone(p, class)
