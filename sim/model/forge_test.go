@@ -53,8 +53,12 @@ func TestForgeable(t *testing.T) {
 		t.Errorf("%d opcodes, want 23 (include/rdma/ib_pack.h: RC without FLUSH and ATOMIC_WRITE)", seen)
 	}
 	for _, f := range []verbs.Forgery{
-		{Field: 0}, {Field: 99}, {Field: verbs.FieldSyndrome, Value: 256}, {Field: verbs.FieldAckReq, Value: 2},
-		{Field: verbs.FieldOpcode, Value: 0x15}, {Field: verbs.FieldDestQP, Value: 1 << 24},
+		{Field: 0},
+		{Field: 99},
+		{Field: verbs.FieldSyndrome, Value: 256},
+		{Field: verbs.FieldAckReq, Value: 2},
+		{Field: verbs.FieldOpcode, Value: 0x15},
+		{Field: verbs.FieldDestQP, Value: 1 << 24},
 	} {
 		if err := f.Forgeable("any"); err == nil {
 			t.Errorf("%+v is accepted", f)
