@@ -93,3 +93,32 @@ func (q *qp) continues(p *packet, w *sendWQE) bool {
 	}
 	return !begins || p.psn == w.first && op == opReadFirst || w.first == w.last && op == opReadOnly
 }
+
+// ackOfRead is an acknowledgement that has reached a READ or an atomic, whose
+// response alone can complete it (IBTA 9.7.5.1.2). On rxe one under its last PSN
+// completes it, with nothing in the buffer (rxe_comp.c check_ack,
+// COMPST_WRITE_SEND); one in the middle of a READ passes for that packet of it, one
+// before its turn for nothing.
+func (q *qp) ackOfRead(psn uint32) (taken bool) {
+	if !q.prof.AckCompletesReads || q.sq.len() == 0 || !q.live() {
+		return false
+	}
+	w := q.sq.front()
+	if !w.reads() || w.phase == posted || w.phase == failed || psnDiff(psn, w.last) > 0 {
+		return false
+	}
+	if psn != q.comp.una {
+		return true
+	}
+	q.comp.una = psnAdd(psn, 1)
+	q.comp.within = false
+	if w.wr.Opcode == verbs.WRRDMARead {
+		w.rnext = q.comp.una
+	}
+	if psn == w.last && w.phase == sent {
+		w.phase = done
+	}
+	q.progress()
+	q.retire()
+	return true
+}

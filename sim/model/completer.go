@@ -150,7 +150,7 @@ func (q *qp) credit(p *packet) {
 func (q *qp) acknowledge(p *packet) {
 	syn := wire.Syndrome(p.syndrome)
 	if syn.IsAck() {
-		if !q.ackThrough(p.psn) {
+		if !q.ackThrough(p.psn) && !q.ackOfRead(p.psn) {
 			q.missingResponse()
 		}
 		return

@@ -121,3 +121,29 @@ func TestLiveForgedAnswers(t *testing.T) {
 		t.Log(said)
 	}
 }
+
+// TestLiveAckOfAtomic has a real kernel send a WRITE and an atomic whose answers are
+// both lost: the model acknowledges the repeated WRITE under the atomic's PSN, as
+// the IBTA permits, and the kernel takes that for the atomic's answer.
+func TestLiveAckOfAtomic(t *testing.T) {
+	g := bootGuest(t, "rxe-6.1")
+	p := g.connect(peerOptions{mtu: verbs.MTU1024, rnr: 6, psn: 0x100, timeout: 17})
+	for _, match := range []string{"ack", "ATOMIC_ACKNOWLEDGE"} {
+		check(t, g.bench.Inject(verbs.Fault{Kind: verbs.FaultDrop, From: "m", To: "k", Match: match, Count: 1}))
+	}
+	before, stale := uint64(40), uint64(0x5555)
+	p.word(false, half, &before)
+	p.word(true, 0, &stale)
+	p.post(true, 1, request{op: verbs.WRRDMAWrite, n: 8, offset: 64})
+	p.post(true, 2, request{op: verbs.WRAtomicFetchAdd, n: 8, compare: 2})
+	got := p.kernelDone(2)
+	if len(got) != 2 || got[0].status != verbs.WCSuccess || got[1].status != verbs.WCSuccess {
+		t.Errorf("completions %+v, want two with SUCCESS", got)
+	}
+	if now := p.word(false, half, nil); now != 42 {
+		t.Errorf("the word is %d, want 42: added once", now)
+	}
+	if have := p.word(true, 0, nil); have != stale {
+		t.Errorf("the kernel's buffer holds %#x, want what it held, %#x: rxe_comp.c check_ack", have, stale)
+	}
+}

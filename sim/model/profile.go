@@ -220,6 +220,10 @@ type Profile struct {
 	// and the request completes with the status that it has, SUCCESS. rxe_comp.c
 	// COMPST_ERROR, which warns of it in the kernel's log; measured on 6.1.
 	ErrorKeepsStatus bool
+	// AckCompletesReads: an acknowledgement under the last PSN of a READ or an atomic
+	// completes it without its data. rxe_comp.c check_ack, COMPST_WRITE_SEND,
+	// measured on 6.1 with an atomic.
+	AckCompletesReads bool
 	// RepeatAckSkipsReads: a repeated SEND or WRITE is acknowledged under the PSN of
 	// the latest SEND, WRITE or atomic, not of the latest request, and under
 	// 0xffffff if there was none. rxe_resp.c duplicate_request, ack_psn.
@@ -259,8 +263,8 @@ func rxe61Profile() Profile {
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
 		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
 		ReplayGoesOn: true, GhostAcknowledges: true, ErrorKeepsStatus: true,
-		RepeatAckSkipsReads: true,
-		NoCommEst:           true, ResetKeepsAttrs: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
+		RepeatAckSkipsReads: true, AckCompletesReads: true,
+		NoCommEst: true, ResetKeepsAttrs: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
 	}
 }
 
