@@ -228,19 +228,27 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 		}
 		text = append(text, key.text+"="+v.text)
 	}
-	switch {
-	case f.Kind == verbs.FaultDelay && f.Delay <= 0:
-		p.fail(words[len(words)-1].end(), "", "by= with how long, such as by=2ms", nil)
-		return
-	case f.Kind == verbs.FaultReorder && f.Behind < 1:
-		p.fail(words[len(words)-1].end(), "", "behind= with how many packets pass, at least 1", nil)
-		return
-	case f.Kind == verbs.FaultForge && len(forge) == 0:
-		names := fieldsOf(f.Match)
-		p.fail(words[len(words)-1].end(), "", "what to forge: "+strings.Join(names, "=, ")+"=", names)
+	if !p.faultWhole(&f, forge, words[len(words)-1].end()) {
 		return
 	}
 	p.add(&faultStmt{text: strings.Join(text, " "), f: f, forge: forge})
+}
+
+// faultWhole checks that a fault line says what its kind needs.
+func (p *parser) faultWhole(f *faultSpec, forge args, end int) bool {
+	switch {
+	case f.Kind == verbs.FaultDelay && f.Delay <= 0:
+		p.fail(end, "", "by= with how long, such as by=2ms", nil)
+		return false
+	case f.Kind == verbs.FaultReorder && f.Behind < 1:
+		p.fail(end, "", "behind= with how many packets pass, at least 1", nil)
+		return false
+	case f.Kind == verbs.FaultForge && len(forge) == 0:
+		names := fieldsOf(f.Match)
+		p.fail(end, "", "what to forge: "+strings.Join(names, "=, ")+"=", names)
+		return false
+	}
+	return true
 }
 
 // ignore reads ignore a.cq1 and ignore a.event.
