@@ -28,6 +28,7 @@ func (q *qp) executeAtomic(p *packet) {
 		binary.LittleEndian.PutUint64(mem, p.swapAdd)
 	}
 	r.epsn = psnAdd(p.psn, 1)
+	r.executed = r.epsn
 	r.msn = psnAdd(r.msn, 1)
 	x := result{psn: p.psn, last: p.psn, original: old, msn: r.msn}
 	q.keep(x)

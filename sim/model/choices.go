@@ -71,6 +71,32 @@ var choices = []Choice{
 		"ibv_rereg_mr(3) leaves it open", "conformance/mr.txt: MrTest.ReregMrChangeAddress",
 	},
 	{
+		"the sequence of a READ's responses", "Only their PSNs and their end are looked at: a LAST without a FIRST is taken.",
+		"rxe goes on with MIDDLE and LAST in a READ that it repeats from its middle; hfi1/rc.c takes it too",
+		"forged.txt: # LAST where a READ has one response",
+	},
+	{
+		"a READ response or an atomic's whose AETH is no ACK", "BAD_RESP_ERR.",
+		"nothing public says; hfi1/rc.c takes it as the NAK that it is", "forged.txt: # A READ response whose AETH is a NAK",
+	},
+	{
+		"a reserved AETH syndrome", "The answer is dropped.", "hfi1/rc.c do_rc_ack", "forged.txt: # A reserved syndrome.",
+	},
+	{
+		"COMM_EST", "Once for the first packet in RTR that is in sequence, on RC and UC.",
+		"rdmavt rvt_comm_est as hfi1/rc.c and uc.c call it", "states.txt: # COMM_EST",
+	},
+	{
+		"query_qp in RESET", "The attributes of modify_qp are 0 again.",
+		"a new life has none; mlx4_ib_query_qp fills in the state only", "states.txt: # query_qp in RESET",
+	},
+	{
+		"a UC message that is longer than its receive", "The receive completes LOC_LEN_ERR and the queue pair goes to ERR.",
+		"no public test or clause settles it: rdmamojo on IBV_WC_LOC_LEN_ERR names no transport; " +
+			"hfi1/uc.c drops the message and keeps the receive, and rxe_resp.c calls a length error of UC class D",
+		"states.txt: # A UC message that is too long",
+	},
+	{
 		"timers", "Exact, and without a floor: NICs have floors of their own that nobody promises.",
 		"IBTA 9.7.6.1.3: at least 4.096 us << timeout, at most four times that", "transport.txt: # The local ACK timeout",
 	},

@@ -14,6 +14,7 @@ type completer struct {
 	timing     bool   // the ACK timer runs
 	retrying   bool   // a retry has begun, no message acknowledged since
 	gapSeen    bool   // a missing response was asked for again, no progress since
+	within     bool   // between the FIRST and the LAST response of a READ
 	limited    bool   // the responder tells of credits
 	free       uint32 // the last message that began before it told of any
 	lsn        uint32 // the last message that its credits allow
@@ -103,7 +104,11 @@ func (q *qp) failOldest(w *sendWQE, status verbs.WCStatus) {
 // response takes one packet of the responder.
 func (q *qp) response(p *packet) {
 	// An answer to nothing that is outstanding: late, or of an earlier life.
-	if psnDiff(p.psn, q.comp.una) < 0 || psnDiff(p.psn, q.req.top) >= 0 {
+	if psnDiff(p.psn, q.req.top) >= 0 {
+		q.ghost(p)
+		return
+	}
+	if psnDiff(p.psn, q.comp.una) < 0 {
 		q.node.bench.traceRefused(q, p, "it answers nothing that is outstanding")
 		return
 	}
@@ -145,9 +150,12 @@ func (q *qp) credit(p *packet) {
 func (q *qp) acknowledge(p *packet) {
 	syn := wire.Syndrome(p.syndrome)
 	if syn.IsAck() {
-		if !q.ackThrough(p.psn) {
+		if !q.ackThrough(p.psn) && !q.ackOfRead(p.psn) {
 			q.missingResponse()
 		}
+		return
+	}
+	if q.reserved(p) {
 		return
 	}
 	// A NAK acknowledges what came before its PSN.
@@ -311,6 +319,11 @@ func (q *qp) readResponse(p *packet) {
 		}
 		return
 	}
+	if q.prof.ErrorKeepsStatus && !q.continues(p, w) || op != opReadMiddle && !wire.Syndrome(p.syndrome).IsAck() {
+		q.badAnswer()
+		return
+	}
+	q.comp.within = op == opReadFirst || op == opReadMiddle
 	n := uint32(len(p.payload))
 	lastOp := op == opReadLast || op == opReadOnly
 	if !q.prof.NoLengthCheck && (n != min(w.length-w.placed, q.mtu) || lastOp != (p.psn == w.last)) {
@@ -369,8 +382,8 @@ func (q *qp) atomicResponse(p *packet) {
 	if w == nil || !q.live() {
 		return
 	}
-	if !w.reads() || w.wr.Opcode == verbs.WRRDMARead {
-		q.failOldest(w, verbs.WCBadRespErr)
+	if !w.reads() || w.wr.Opcode == verbs.WRRDMARead || !wire.Syndrome(p.syndrome).IsAck() {
+		q.badAnswer()
 		return
 	}
 	b := put64(p.original)

@@ -144,6 +144,9 @@ func (q *qp) requestUC(p *packet) {
 	}
 	r.skip = false
 	r.epsn = psnAdd(p.psn, 1)
+	if q.inSequence(class) {
+		q.established()
+	}
 	if !q.inSequence(class) || !q.lengthFits(p, class) || !q.permitted(class) {
 		q.skipMessage(p, "it is out of sequence, of a wrong length or not permitted")
 		return

@@ -29,6 +29,7 @@ type fate struct {
 	delay         time.Duration
 	copies        []time.Duration // how long after the packet each copy arrives
 	behind        int             // packets that pass it first
+	forged        []string        // the fields that were rewritten, from what to what
 }
 
 // Inject puts a fault line in force, or carries out one that is at once.
@@ -40,7 +41,7 @@ func (b *Bench) Inject(f verbs.Fault) error {
 			return fmt.Errorf("fault: no node %q", f.Node)
 		}
 		return b.injectAt(n, f)
-	case verbs.FaultDrop, verbs.FaultDelay, verbs.FaultDuplicate, verbs.FaultReorder, verbs.FaultCorrupt:
+	case verbs.FaultDrop, verbs.FaultDelay, verbs.FaultDuplicate, verbs.FaultReorder, verbs.FaultCorrupt, verbs.FaultForge:
 	default:
 		return fmt.Errorf("fault: unknown kind %d", f.Kind)
 	}
@@ -68,8 +69,15 @@ func (b *Bench) Inject(f verbs.Fault) error {
 		return fmt.Errorf("fault: a copy comes after its packet, not %s before", -f.Delay)
 	case f.Kind == verbs.FaultReorder && f.Behind < 1:
 		return fmt.Errorf("fault: reorder lets at least one packet pass, not %d", f.Behind)
+	case f.Kind == verbs.FaultForge && len(f.Forge) == 0:
+		return fmt.Errorf("fault: forge rewrites at least one field of %v", verbs.HeaderFieldNames())
 	case len(b.faults) >= maxFaults:
 		return fmt.Errorf("fault: at most %d fault lines", maxFaults)
+	}
+	for _, set := range f.Forge {
+		if err := set.Forgeable(f.Match); err != nil {
+			return fmt.Errorf("fault: forge takes %w", err)
+		}
 	}
 	b.faults = append(b.faults, x)
 	return nil
@@ -127,10 +135,11 @@ func (f *fault) matches(p *packet) bool {
 		return false
 	}
 	info := p.info()
-	return info.Is(f.Match)
+	return info.Is(f.Match) && (f.Kind != verbs.FaultForge || p.forgeable(f.Forge))
 }
 
-// fateOf applies the fault lines in their order; one that drops ends it.
+// fateOf applies the fault lines in their order, each to what those above it
+// left; one that drops ends it.
 func (b *Bench) fateOf(p *packet) (x fate) {
 	for _, f := range b.faults {
 		if (f.Count > 0 && f.used >= f.Count) || !f.matches(p) {
@@ -146,6 +155,8 @@ func (b *Bench) fateOf(p *packet) (x fate) {
 			return x
 		case verbs.FaultCorrupt:
 			x.corrupt = true
+		case verbs.FaultForge:
+			x.forged = append(x.forged, p.forge(f.Forge)...)
 		case verbs.FaultDuplicate:
 			x.copies = append(x.copies, f.Delay)
 		case verbs.FaultReorder:
@@ -228,6 +239,7 @@ func (n *node) stop() {
 	n.srqs.clear()
 	n.ahs.clear()
 	n.qps.clear()
+	clear(n.numbers.rows)
 	for _, m := range n.mem.blocks {
 		m.freed = true
 	}

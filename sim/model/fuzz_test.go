@@ -131,7 +131,9 @@ func shuffled(scripts []string, r *sim.Rand) string {
 				"fault corrupt b->a any", "fault peer_stop b", "fault peer_restart b", "fault link_down b", "fault link_up b",
 				"fault cq_stall a.cq1 by=1ms", "a: modify_qp qp1 state=ERR", "b: modify_qp qp1 state=RESET", "a: destroy_qp qp1",
 				"b: dereg_mr mr1", "a: modify_qp qp1 state=SQD", "a: modify_qp qp1 state=RTS", "wait quiet limit=1s",
-			}[pick(17)])
+				"fault forge b->a any syndrome=nak_sequence count=2", "fault forge b->a any set_psn=+9 count=2",
+				"fault forge a->b any opcode=SEND_MIDDLE", "fault forge b->a any opcode=RDMA_READ_RESPONSE_LAST", "fault forge a->b any dest_qp=18",
+			}[pick(22)])
 		}
 	}
 	// An expect that does not hold would end the run.

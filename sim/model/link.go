@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strings"
 	"time"
 
 	"rdmaprep/sim/verbs"
@@ -73,6 +74,9 @@ func (b *Bench) transmit(q *qp, p *packet, cause int) {
 // carry takes a packet to its destination at the time at, if the fault lines let it.
 func (b *Bench) carry(p *packet, at time.Duration, x fate) {
 	l := &b.links[p.from][p.to]
+	if len(x.forged) > 0 {
+		b.traceOnWire(p, "forged: "+strings.Join(x.forged, ", "), nil)
+	}
 	if x.drop {
 		b.lost(p, "a fault line drops it")
 		return

@@ -28,6 +28,8 @@ type node struct {
 	ahs   table[address]
 	qps   table[qp]
 
+	numbers numbers // of queue pairs
+
 	events     []verbs.AsyncEvent
 	portAsyncs int // events of the port taken and not acknowledged
 	counters   counters

@@ -214,6 +214,10 @@ func (b *Bench) received(frame []byte) {
 	}
 	if b.tracing {
 		seen := slices.Clone(frame)
+		if len(x.forged) > 0 {
+			p.headers(&w)
+			seen = wire.AppendFrame(nil, &w)
+		}
 		if p.corrupt {
 			seen[len(seen)-icrcBytes-1] ^= 1
 		}

@@ -210,6 +210,29 @@ type Profile struct {
 	// with MIDDLE or LAST, and does not begin with FIRST or ONLY. rxe_resp.c
 	// read_reply, rdatm_res_state_replay.
 	ReplayGoesOn bool
+	// GhostAcknowledges: an answer whose PSN was never sent acknowledges all that
+	// was sent whole, whatever it says. rxe_comp.c check_psn, COMPST_COMP_WQE,
+	// measured on 6.1.
+	GhostAcknowledges bool
+	// ErrorKeepsStatus: a response that does not fit (the sequence of a READ's
+	// responses, a READ response or an atomic's that is no ACK, an atomic's to
+	// another request, a reserved syndrome) ends the request and the queue pair,
+	// and the request completes with the status that it has, SUCCESS. rxe_comp.c
+	// COMPST_ERROR, which warns of it in the kernel's log; measured on 6.1.
+	ErrorKeepsStatus bool
+	// AckCompletesReads: an acknowledgement under the last PSN of a READ or an atomic
+	// completes it without its data. rxe_comp.c check_ack, COMPST_WRITE_SEND,
+	// measured on 6.1 with an atomic.
+	AckCompletesReads bool
+	// RepeatAckSkipsReads: a repeated SEND or WRITE is acknowledged under the PSN of
+	// the latest SEND, WRITE or atomic, not of the latest request, and under
+	// 0xffffff if there was none. rxe_resp.c duplicate_request, ack_psn.
+	RepeatAckSkipsReads bool
+	// NoCommEst: no COMM_EST for the first packet in RTR. rxe_resp.c raises none.
+	NoCommEst bool
+	// ResetKeepsAttrs: query_qp in RESET shows the attributes and PSNs of the last
+	// life. rxe_qp.c rxe_qp_reset clears none of what rxe_qp_to_attr tells.
+	ResetKeepsAttrs bool
 	// SRQUsesQPPD: receives of an SRQ are checked in the queue pair's protection
 	// domain, not the SRQ's. rxe_resp.c send_data_in.
 	SRQUsesQPPD bool
@@ -239,7 +262,9 @@ func rxe61Profile() Profile {
 		AckAtOnce: true, NoCredits: true, RNR25Short: true, BindAnyPD: true, FreeWindowInvHangs: true,
 		DestroyWaitsForWindow: true, NoRereg: true, SeqErrIfNewAck: true, OneRetryAtATime: true,
 		ReadHoleWaits: true, UCGapCostsNext: true, RNRKeepsAckTimer: true, ErrRecvAsPacket: true,
-		ReplayGoesOn: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
+		ReplayGoesOn: true, GhostAcknowledges: true, ErrorKeepsStatus: true,
+		RepeatAckSkipsReads: true, AckCompletesReads: true,
+		NoCommEst: true, ResetKeepsAttrs: true, SRQUsesQPPD: true, InvFlagIsCsum: true,
 	}
 }
 

@@ -109,6 +109,12 @@ var switches = []Switch{
 	{Name: "RNRAcksMessages", Source: "rxe_comp.c check_ack", Learn: "In a capture of rxe a long WRITE_WITH_IMM that meets an RNR NAK at its last packet is sent again whole, and an acknowledgement of the repeated packets starts rnr_retry anew."},
 	{Name: "ErrRecvAsPacket", Source: "rxe_resp.c do_complete", Learn: "With solicited-only arming a failed receive does not wake the program, unless its packet was solicited; a flushed one does."},
 	{Name: "ReplayGoesOn", Source: "rxe_resp.c read_reply", Learn: "In a capture of rxe a READ that is asked for again from its middle is answered by MIDDLE and LAST; a NIC begins with FIRST or ONLY."},
+	{Name: "GhostAcknowledges", Source: "rxe_comp.c check_psn", Learn: "On rxe one forged or stray acknowledgement of a PSN that was never sent completes every request that is under way, a lost one too; NICs drop it."},
+	{Name: "ErrorKeepsStatus", Source: "rxe_comp.c COMPST_ERROR", Learn: "On rxe a completion with SUCCESS may be the one that killed the queue pair: look at its state too when a peer may send nonsense."},
+	{Name: "AckCompletesReads", Source: "rxe_comp.c check_ack", Learn: "On rxe an acknowledgement completes a READ or an atomic whose response was lost, with SUCCESS and stale bytes: after a loss a SEND followed by an atomic can meet it."},
+	{Name: "RepeatAckSkipsReads", Source: "rxe_resp.c duplicate_request", Learn: "In a capture of rxe the answer to a repeated request may name a PSN before that of the latest READ, and 0xffffff where nothing was executed."},
+	{Name: "NoCommEst", Source: "rxe_resp.c", Learn: "A server that moves to RTS when COMM_EST tells of the first packet waits for ever on rxe; and a receive may complete before the event on any device."},
+	{Name: "ResetKeepsAttrs", Source: "rxe_qp.c rxe_qp_reset, rxe_qp_to_attr", Learn: "What query_qp says in RESET besides the state is of the last life on rxe; do not take it for what the next one will use."},
 	{Name: "SRQUsesQPPD", Source: "rxe_resp.c send_data_in", Learn: "Keep an SRQ in the protection domain of its queue pairs, or rxe cannot write its buffers."},
 	{Name: "NoLengthCheck", Source: "rxe_resp.c check_length, rxe_comp.c do_read", Learn: "Peers that disagree on the path MTU are caught by WRITE and not by SEND; a READ from the one with the smaller MTU never completes."},
 }

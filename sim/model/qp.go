@@ -362,7 +362,8 @@ func (q *qp) roundRD(n uint8) uint8 {
 	return n
 }
 
-// reset forgets everything but the attributes of creation.
+// reset forgets everything but the attributes of creation. Where the others are
+// kept they are only told: on the way to RTS every one of them must be set anew.
 func (q *qp) reset() {
 	q.sendAck()
 	q.letGo()
@@ -376,11 +377,16 @@ func (q *qp) reset() {
 	q.sq.reset()
 	q.rq.reset()
 	q.sqFree, q.rqFree = 0, 0
+	psn, epsn := q.req.psn, q.resp.epsn
 	q.req = requester{}
 	q.comp = completer{}
 	q.resp.clear(q.pool)
-	q.attr = verbs.QPAttr{Cap: q.attr.Cap}
 	q.peer, q.mtu = -1, 0
+	if q.prof.ResetKeepsAttrs {
+		q.req.psn, q.resp.epsn = psn, epsn
+	} else {
+		q.attr = verbs.QPAttr{Cap: q.attr.Cap}
+	}
 	if q.typ == verbs.UD {
 		q.mtu = q.node.portMTU()
 	}

@@ -93,9 +93,10 @@ func (n *node) CreateQP(pd verbs.PD, init verbs.QPInitAttr) (verbs.QPInfo, error
 	if q.typ == verbs.UD {
 		q.mtu = n.portMTU()
 	}
-	h := n.qps.add(q)
-	q.handle = verbs.QP(h)
-	q.num = n.keyIndex(h, firstQPN)
+	if !n.number(q) {
+		return verbs.QPInfo{}, refuse("create_qp", syscall.ENOMEM, "every queue pair number is in use")
+	}
+	q.handle = verbs.QP(n.qps.add(q))
 	d.users++
 	scq.users++
 	rcq.users++
@@ -115,16 +116,6 @@ func (n *node) CreateQP(pd verbs.PD, init verbs.QPInitAttr) (verbs.QPInfo, error
 func (n *node) portMTU() uint32 {
 	a, _ := n.QueryPort(1)
 	return uint32(a.ActiveMTU.Bytes())
-}
-
-// qpOfNum finds a queue pair by its number on the wire.
-func (n *node) qpOfNum(num uint32) *qp {
-	nodes := uint32(len(n.bench.nodes))
-	i := num - firstQPN
-	if num < firstQPN || i%nodes != uint32(n.index) {
-		return nil
-	}
-	return n.qps.get(i/nodes + 1)
 }
 
 func (n *node) QueryQP(h verbs.QP) (verbs.QPAttr, error) {
@@ -267,6 +258,7 @@ func (n *node) DestroyQP(h verbs.QP) error {
 		q.srq.users--
 	}
 	n.qps.remove(uint32(h))
+	n.numbers.rows[n.slot(q.num)] = nil
 	n.forgetEvents(func(e *verbs.AsyncEvent) bool { return e.QP == h })
 	return nil
 }

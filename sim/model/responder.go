@@ -29,6 +29,9 @@ type responder struct {
 	rkey    uint32
 	left    uint32 // WRITE: bytes still to come
 
+	heard    bool   // COMM_EST was raised
+	executed uint32 // the PSN after the latest SEND, WRITE or atomic; a reset leaves it
+
 	// An error of the packet in hand is a solicited event.
 	solicited bool
 
@@ -75,7 +78,7 @@ func (r *responder) stop(pool *packetPool) {
 
 func (r *responder) clear(pool *packetPool) {
 	r.stop(pool)
-	*r = responder{held: r.held, answers: r.answers, wqe: recvWQE{sgl: r.wqe.sgl[:0]}}
+	*r = responder{held: r.held, answers: r.answers, wqe: recvWQE{sgl: r.wqe.sgl[:0]}, executed: r.executed}
 }
 
 // request takes one RC request packet, or lets it wait behind a READ.
@@ -139,6 +142,7 @@ func (q *qp) execute(p *packet) {
 		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
 		return
 	}
+	q.established()
 	if !q.lengthFits(p, class) || !q.permitted(class) {
 		q.reject(synNAKInvalid, verbs.WCRemInvReqErr, verbs.EventQPReqErr)
 		return
@@ -161,6 +165,16 @@ func (q *qp) execute(p *packet) {
 	default:
 		q.node.counters.add(cntAtomicRequests)
 		q.executeAtomic(p)
+	}
+}
+
+// established tells once of the first packet in RTR that is in sequence (the
+// kernel's rdmavt does so in rvt_comm_est, called by hfi1/rc.c and uc.c; IBTA
+// 11.6.3.2, communication established).
+func (q *qp) established() {
+	if q.state == verbs.RTR && !q.resp.heard && !q.prof.NoCommEst {
+		q.resp.heard = true
+		q.async(verbs.EventCommEst)
 	}
 }
 
@@ -205,7 +219,11 @@ func (q *qp) duplicate(p *packet) {
 			q.answerAtomic(x)
 		}
 	default:
-		q.answer(q.ackSyndrome(), psnAdd(r.epsn, psnMask))
+		last := r.epsn
+		if q.prof.RepeatAckSkipsReads {
+			last = r.executed
+		}
+		q.answer(q.ackSyndrome(), psnAdd(last, psnMask))
 	}
 }
 
@@ -339,6 +357,7 @@ func (q *qp) rejectAccess() {
 func (q *qp) accepted(p *packet, class uint8) {
 	r := &q.resp
 	r.epsn = psnAdd(p.psn, 1)
+	r.executed = r.epsn
 	if class&isLast != 0 {
 		r.msn = psnAdd(r.msn, 1)
 		q.messageDone(p, class)

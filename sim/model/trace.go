@@ -192,8 +192,16 @@ func (b *Bench) wirePacket(p *packet) wire.Packet {
 	w.V6 = w.Src.IP().Is6()
 	w.SrcPort = p.sport
 	w.TOS = p.tos
-	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
 	w.BTH.MigReq = b.prof.Name == "spec"
+	p.headers(&w)
+	w.Payload = p.payload
+	return w
+}
+
+// headers fills in the headers that a packet of the model has.
+func (p *packet) headers(w *wire.Packet) {
+	w.BTH.Opcode = wire.Opcode(p.op)
+	w.BTH.PKey, w.BTH.Solicited, w.BTH.AckReq = p.pkey, p.se, p.ackReq
 	w.BTH.DestQP, w.BTH.PSN = p.dstQP, p.psn
 	w.DETH.QKey, w.DETH.SrcQP = p.qkey, p.srcQP
 	w.RETH.VA, w.RETH.RKey, w.RETH.Len = p.va, p.rkey, p.length
@@ -202,8 +210,6 @@ func (b *Bench) wirePacket(p *packet) wire.Packet {
 	w.AtomicAckETH.Orig = p.original
 	w.ImmDt.Data = p.imm
 	w.IETH.RKey = p.rkey
-	w.Payload = p.payload
-	return w
 }
 
 const icrcBytes = 4

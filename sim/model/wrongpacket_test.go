@@ -47,6 +47,11 @@ func TestBadResponse(t *testing.T) {
 		{"READ response to an atomic", "rxe-6.1", atomic, 8, opReadOnly, 8, verbs.WCFatalErr},
 		{"atomic response to a READ", "spec", read, 8, opAtomicAck, 0, verbs.WCBadRespErr},
 		{"atomic response to a SEND", "spec", send, 8, opAtomicAck, 0, verbs.WCBadRespErr},
+		// rxe ends the request with the status that it has (rxe_comp.c COMPST_ERROR).
+		{"atomic response to a READ", "rxe-6.1", read, 8, opAtomicAck, 0, verbs.WCSuccess},
+		{"atomic response to a SEND", "rxe-6.1", send, 8, opAtomicAck, 0, verbs.WCSuccess},
+		{"MIDDLE before FIRST", "rxe-6.1", read, 3000, opReadMiddle, 1024, verbs.WCSuccess},
+		{"LAST before FIRST", "rxe-6.1", read, 3000, opReadLast, 952, verbs.WCSuccess},
 		{"READ response too short", "spec", read, 64, opReadOnly, 60, verbs.WCBadRespErr},
 		{"READ response too long", "spec", read, 64, opReadOnly, 68, verbs.WCBadRespErr},
 		{"ONLY where there are three", "spec", read, 3000, opReadOnly, 1024, verbs.WCBadRespErr},
@@ -59,6 +64,7 @@ func TestBadResponse(t *testing.T) {
 			defer b.Close()
 			check(t, b.Inject(verbs.Fault{Kind: verbs.FaultDrop, From: "b", To: "a", Match: "any"})) // the true answers
 			wr := tc.wr
+			wr.Flags = verbs.SendSignaled
 			wr.SGL, wr.RemoteVA, wr.RKey = a.sge(0, tc.length), z.mr.Addr, z.mr.RKey
 			must(z.dev.PostRecv(z.qp.QP, []verbs.RecvWR{{ID: 100, SGL: z.sge(0, 64)}}))
 			must(a.dev.PostSend(a.qp.QP, []verbs.SendWR{wr, {ID: 2, Opcode: verbs.WRSend, SGL: a.sge(0, 8)}}))

@@ -69,7 +69,7 @@ func (p *parser) timeLine(words []word) {
 var (
 	wireFaults = map[string]verbs.FaultKind{
 		"drop": verbs.FaultDrop, "delay": verbs.FaultDelay, "duplicate": verbs.FaultDuplicate,
-		"reorder": verbs.FaultReorder, "corrupt": verbs.FaultCorrupt,
+		"reorder": verbs.FaultReorder, "corrupt": verbs.FaultCorrupt, "forge": verbs.FaultForge,
 	}
 	nodeFaults = map[string]verbs.FaultKind{
 		"link_down": verbs.FaultLinkDown, "link_up": verbs.FaultLinkUp,
@@ -172,6 +172,8 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 	case verbs.FaultReorder:
 		f.Behind = 1
 		ks = append(ks, num("behind", maxCount))
+	case verbs.FaultForge:
+		ks = append(ks, forgeKeys...)
 	default:
 	}
 	if len(words) < 3 {
@@ -190,6 +192,7 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 		return
 	}
 	text := []string{"fault", words[1].text, words[2].text, f.Match}
+	var forge args
 	seen := map[string]bool{}
 	for _, w := range words[4:] {
 		key, op, val := splitArg(w)
@@ -199,6 +202,9 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 			return
 		}
 		seen[key.text] = true
+		if !p.forgeNode(k, val) {
+			return
+		}
 		v, ok := p.value(*k, val, "")
 		if !ok {
 			return
@@ -214,18 +220,35 @@ func (p *parser) wireFault(words []word, kind verbs.FaultKind) {
 			f.Delay = v.dur
 		case "behind":
 			f.Behind = int(v.num)
+		default:
+			if !p.forgeField(f.Match, key, val, v) {
+				return
+			}
+			forge = append(forge, arg{k.name, v})
 		}
 		text = append(text, key.text+"="+v.text)
 	}
-	switch {
-	case f.Kind == verbs.FaultDelay && f.Delay <= 0:
-		p.fail(words[len(words)-1].end(), "", "by= with how long, such as by=2ms", nil)
-		return
-	case f.Kind == verbs.FaultReorder && f.Behind < 1:
-		p.fail(words[len(words)-1].end(), "", "behind= with how many packets pass, at least 1", nil)
+	if !p.faultWhole(&f, forge, words[len(words)-1].end()) {
 		return
 	}
-	p.add(&faultStmt{text: strings.Join(text, " "), f: f})
+	p.add(&faultStmt{text: strings.Join(text, " "), f: f, forge: forge})
+}
+
+// faultWhole checks that a fault line says what its kind needs.
+func (p *parser) faultWhole(f *faultSpec, forge args, end int) bool {
+	switch {
+	case f.Kind == verbs.FaultDelay && f.Delay <= 0:
+		p.fail(end, "", "by= with how long, such as by=2ms", nil)
+		return false
+	case f.Kind == verbs.FaultReorder && f.Behind < 1:
+		p.fail(end, "", "behind= with how many packets pass, at least 1", nil)
+		return false
+	case f.Kind == verbs.FaultForge && len(forge) == 0:
+		names := fieldsOf(f.Match)
+		p.fail(end, "", "what to forge: "+strings.Join(names, "=, ")+"=", names)
+		return false
+	}
+	return true
 }
 
 // ignore reads ignore a.cq1 and ignore a.event.

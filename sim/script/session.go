@@ -314,6 +314,13 @@ func (s *Session) faultLine(st *faultStmt) (Outcome, error) {
 		}
 		what.CQ = cq.cq.CQ
 	}
+	if what.Kind == verbs.FaultForge {
+		set, err := s.forgery(st.forge)
+		if err != nil {
+			return Outcome{}, err
+		}
+		what.Forge = set
+	}
 	if err := f.Inject(what); err != nil {
 		return Outcome{Got: err.Error()}, nil
 	}

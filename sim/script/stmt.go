@@ -171,6 +171,8 @@ type faultStmt struct {
 	text string
 	f    faultSpec
 	cq   ref // cq_stall
+
+	forge args
 }
 
 func (s *faultStmt) canon() string { return s.text }

@@ -51,6 +51,7 @@ type Fault struct {
 	Skip   int
 	Delay  time.Duration // FaultDelay; FaultDuplicate: the copy's; FaultCQStall: how long
 	Behind int           // FaultReorder: how many later packets pass it
+	Forge  []Forgery     // FaultForge; a packet that has none of the fields does not match
 	Node   string        // the faults of a node
 	CQ     CQ            // FaultCQStall
 }
@@ -65,6 +66,7 @@ const (
 	FaultDuplicate             // it arrives twice
 	FaultReorder               // later packets of its direction pass it
 	FaultCorrupt               // a bit flips on the way
+	FaultForge                 // header fields are rewritten, and the ICRC with them
 	FaultLinkDown              // of a node: its port
 	FaultLinkUp                // of a node
 	FaultPeerStop              // of a node: the host stops, everything on it is gone

@@ -19,7 +19,7 @@ type pcapFlags struct {
 }
 
 func (f *pcapFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "pcap", "", "write every packet, as its sender put it on the link, to this pcap file (lost ones too)")
+	cmd.Flags().StringVar(&f.file, "pcap", "", "write every packet, as its sender put it on the link or a fault line forged it, to this pcap file (lost ones too)")
 	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite the file of --pcap")
 }
 
