@@ -207,22 +207,20 @@ func wireClock() frames.Clock {
 }
 
 // wireCannot is why a script does not run with the model on a wire, "" if it
-// does. traced says whether the trace of the wire is here.
-func wireCannot(n script.Needs, traced bool) string {
+// does.
+func wireCannot(n script.Needs) string {
 	switch {
 	case n.Clock:
 		return "mark, advance and since are of a virtual time, and a real device keeps the wall's"
 	case n.Reorder:
 		return "seeded reordering is between two nodes of the model"
-	case n.Wire && !traced:
-		return "counts of packets are the model's, and it is on the other host: run the script's first node there"
 	}
 	return ""
 }
 
 // refuseOnWire is wireCannot as an error.
-func refuseOnWire(sc *script.Script, traced bool) error {
-	if why := wireCannot(sc.Needs(), traced); why != "" {
+func refuseOnWire(sc *script.Script) error {
+	if why := wireCannot(sc.Needs()); why != "" {
 		return fmt.Errorf("%s does not run with --wire: %s", cmp.Or(sc.Name, "the script"), why)
 	}
 	return nil

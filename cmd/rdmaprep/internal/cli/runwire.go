@@ -21,7 +21,7 @@ func (a *app) runJoined(ctx context.Context, sc *script.Script, f *hostFlags) (e
 	if f.device == "" {
 		return usagef("--device wants the name of a device, such as rxe0: rdmaprep doctor lists them")
 	}
-	if err := refuseOnWire(sc, true); err != nil {
+	if err := refuseOnWire(sc); err != nil {
 		return err
 	}
 	j, err := a.openJoined(ctx, f.device, f.onto, f.profile, sc.Nodes)
@@ -146,8 +146,8 @@ func (t wireTime) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // openOnWire opens the model as this side's node.
-func (s *side) openOnWire(ctx context.Context, f *twoHosts, drives bool) error {
-	if err := refuseOnWire(s.sc, drives); err != nil {
+func (s *side) openOnWire(ctx context.Context, f *twoHosts) error {
+	if err := refuseOnWire(s.sc); err != nil {
 		return err
 	}
 	_, port, _ := strings.Cut(f.listen, ":")

@@ -114,7 +114,7 @@ func (a *app) runTwoHosts(ctx context.Context, sc *script.Script, f *twoHosts, h
 		return err
 	}
 	s := &side{app: a, sc: sc, role: f.role, other: sc.Nodes[1-i], to: to, flags: host}
-	if err := s.open(ctx, f, i == 0); err != nil {
+	if err := s.open(ctx, f); err != nil {
 		return err
 	}
 	closed := false
@@ -146,9 +146,9 @@ func (a *app) runTwoHosts(ctx context.Context, sc *script.Script, f *twoHosts, h
 }
 
 // open opens what this side has, and its way to the other one.
-func (s *side) open(ctx context.Context, f *twoHosts, drives bool) (err error) {
+func (s *side) open(ctx context.Context, f *twoHosts) (err error) {
 	if s.flags.onto.asked() {
-		return s.openOnWire(ctx, f, drives)
+		return s.openOnWire(ctx, f)
 	}
 	if s.local, err = s.app.openLocal(ctx, s.sc, s.flags.device, s.role); err != nil {
 		return err
