@@ -7,6 +7,10 @@ import (
 	"rdmaprep/sim/verbs"
 )
 
+// RealWire is the Wire of an Observation whose packets passed a real wire, with
+// the model at its other end.
+const RealWire = "real"
+
 // Observation is what one run showed: a step of a lab, or a proof.
 type Observation struct {
 	// Outcomes, Transcript and Events are new since the last step of the part;
@@ -14,7 +18,8 @@ type Observation struct {
 	Outcomes []script.Outcome
 	Objects  []script.Object
 	// Events are the model's. Where Live, they are of a run of the same lines on
-	// the model under the profile Wire: a live device shows no packets.
+	// the model under the profile Wire: a live device shows no packets. With Wire
+	// RealWire they are of the run itself, seen at the model's end of the wire.
 	Events     []verbs.TraceEvent
 	Wire       string
 	Transcript []script.TranscriptLine

@@ -134,10 +134,8 @@ func (a *app) checkJoin(device string, f *wireFlags) error {
 // program at its other end is down, and learns of the carrier after a while.
 func (a *app) awaitPort(ctx context.Context, device string) error {
 	for start := time.Now(); time.Since(start) < portWait; {
-		for _, d := range a.machine().Devices() {
-			if d.Name == device && len(d.Ports) > 0 && d.Ports[0].State == "ACTIVE" && d.Ports[0].Chosen() >= 0 {
-				return nil
-			}
+		if a.active(device) {
+			return nil
 		}
 		pause(ctx, 20*time.Millisecond)
 		if err := ctx.Err(); err != nil {
@@ -145,6 +143,16 @@ func (a *app) awaitPort(ctx context.Context, device string) error {
 		}
 	}
 	return nil // opening it says what is wrong
+}
+
+// active says whether a device's port can be used.
+func (a *app) active(device string) bool {
+	for _, d := range a.machine().Devices() {
+		if d.Name == device && len(d.Ports) > 0 {
+			return d.Ports[0].State == "ACTIVE" && d.Ports[0].Chosen() >= 0
+		}
+	}
+	return false
 }
 
 // halt ends the model's part.

@@ -64,7 +64,7 @@ func (f *wireFlags) check(cmd *cobra.Command) error {
 	case !given("device") && (cmd.Flags().Lookup("role") == nil || !given("role")):
 		return usagef("--wire needs somebody at its other end: a device of this machine on the same interface (--device rxe0), " +
 			"or another host or guest (--role NODE --peer ADDR)")
-	case given("seed"):
+	case given("seed") && cmd.Flags().Lookup("role") != nil:
 		return usagef("--seed permits reorderings between two nodes of the model: leave it out with --wire")
 	}
 	_, tcp, err := f.port()
