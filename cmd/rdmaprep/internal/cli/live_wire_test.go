@@ -109,7 +109,9 @@ func TestLiveModelOnTheWire(t *testing.T) {
 	t.Run("a device that is a host of its own", func(t *testing.T) {
 		file := written(t, across["a packet is dropped"].source)
 		done := make(chan terminal, 1)
-		go func() { done <- command(t, "", "run", "--role", "b", "--peer", "10.78.0.1", "--wire", tap, "--trace", file) }()
+		go func() {
+			done <- command(t, "", "run", "--role", "b", "--peer", "10.78.0.1", "--wire", tap, "--trace", file)
+		}()
 		a := &app{host: Host{Now: time.Now}}
 		for range 500 { // the port is down until the model is on the wire
 			if a.active(device) {
@@ -128,17 +130,37 @@ func TestLiveModelOnTheWire(t *testing.T) {
 	})
 }
 
-// TestLiveLabAgainstTheModel: a lab whose packets are dropped runs on the device.
+// TestLiveLabAgainstTheModel: a part of a lab in which answers are lost runs on
+// the device, and the packets that it shows are those of the wire. Parts with a
+// clock stay with the model.
 func TestLiveLabAgainstTheModel(t *testing.T) {
 	device, tap := onTap(t)
-	x := command(t, strings.Repeat("1\n8\n", 60), "lab", "dead-peer", "--plain", "--device", device, "--wire", tap)
+	name := joinedName(device, tap)
+	x := command(t, "1\n80\n\n2\n80\n\nquit\n", "lab", "dead-peer", "--plain", "--device", device, "--wire", tap)
 	t.Log(x.out)
 	if x.failed != nil {
 		t.Fatalf("%v\n%s", x.failed, x.err)
 	}
-	for _, want := range []string{"Ran LIVE on " + joinedName(device, tap), "On the wire, seen at the model's end:", "a fault line drops it"} {
-		if !strings.Contains(x.out, want) {
-			t.Errorf("the lab does not say %q", want)
+	if missing := inOrder(x.out, []string{
+		"live on " + name, "MODEL, not the live device: only the model has a clock of its own", "Ran LIVE on " + name,
+		"RETRY_EXC_ERR", "u64=42", "On the wire, seen at the model's end:", "a->b  FETCH_ADD psn=256", "b->a  ATOMIC_ACK psn=256", "(not taken: a fault line",
+		"As you predicted", "--resume --device " + device + " --wire " + tap,
+	}); missing != "" {
+		t.Errorf("the lab does not say %q in its place", missing)
+	}
+	a := &app{host: Host{Now: time.Now}}
+	live, err := a.findDevices(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range live {
+		names = append(names, d.Name)
+		if d.Peer != (d.Name == name) {
+			t.Errorf("%s: the peer is the model: %v", d.Name, d.Peer)
 		}
+	}
+	if !slices.Contains(names, name) || !slices.Contains(names, device) {
+		t.Errorf("the devices to choose from are %q", names)
 	}
 }

@@ -44,14 +44,10 @@ func (a *app) runCommand() *cobra.Command {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
 				return err
 			}
-			if err := pcap.check(cmd); err != nil {
-				return err
-			}
-			if err := onto.check(cmd); err != nil {
-				return err
-			}
-			if err := two.check(cmd); err != nil {
-				return err
+			for _, check := range []func(*cobra.Command) error{pcap.check, onto.check, two.check} {
+				if err := check(cmd); err != nil {
+					return err
+				}
 			}
 			src, err := a.readScript(args[0])
 			if err != nil {
@@ -65,11 +61,12 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			host := &hostFlags{device, &onto, profile, trace, asJSON, &pcap}
 			if two.asked() {
-				return a.runTwoHosts(cmd.Context(), sc, &two, &hostFlags{device, &onto, profile, trace, asJSON, &pcap})
+				return a.runTwoHosts(cmd.Context(), sc, &two, host)
 			}
 			if onto.asked() {
-				return a.runJoined(cmd.Context(), sc, &hostFlags{device, &onto, profile, trace, asJSON, &pcap})
+				return a.runJoined(cmd.Context(), sc, host)
 			}
 			if cmd.Flags().Changed("device") {
 				if err := onDevice(cmd, sc, "profile", "seed", "trace", "pcap"); err != nil {
