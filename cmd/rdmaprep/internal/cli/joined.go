@@ -75,6 +75,9 @@ func (a *app) openJoined(ctx context.Context, device string, f *wireFlags, profi
 	if j.live, err = a.openDevice(ctx, device, names[:1]); err != nil {
 		return fail(err)
 	}
+	if err := settled(ctx, j.live.Node(names[0])); err != nil {
+		return fail(errors.Join(err, j.live.Close()))
+	}
 	if j.live.profile == j.wire.bench.Profile() {
 		j.own = j.live.profile
 	}
@@ -143,6 +146,29 @@ func (a *app) awaitPort(ctx context.Context, device string) error {
 		}
 	}
 	return nil // opening it says what is wrong
+}
+
+// eventGrace is how long the kernel may take to tell that a port became ACTIVE:
+// its work queue does so after the port says it.
+const eventGrace = 100 * time.Millisecond
+
+// settled takes the event of the port that this run itself has brought up, which
+// is no part of any script. Any other is an error.
+func settled(ctx context.Context, d verbs.Device) error {
+	pause(ctx, eventGrace)
+	for range maxMail {
+		e, ok, err := d.GetAsyncEvent()
+		if err != nil || !ok {
+			return err
+		}
+		if err := d.AckAsyncEvent(e); err != nil {
+			return err
+		}
+		if e.Type != verbs.EventPortActive {
+			return fmt.Errorf("the device raised %s before the run", e.Type)
+		}
+	}
+	return ctx.Err()
 }
 
 // active says whether a device's port can be used.

@@ -282,6 +282,40 @@ func TestTwoModelsOnAWire(t *testing.T) {
 	}
 }
 
+// TestFaultsOfNobody: two hosts whose nodes are devices refuse a script with
+// faults or counts of packets, on both sides.
+func TestFaultsOfNobody(t *testing.T) {
+	for line, want := range map[string]string{
+		"fault drop a->b any count=1\n": "both nodes are real devices",
+		"expect wire[a->b] packets=0\n": "counts packets",
+	} {
+		ctx := bounded(t)
+		file := written(t, apart+line)
+		pa, pb := ports(t)
+		start := func(role, listen, to string) <-chan terminal {
+			done := make(chan terminal, 1)
+			var out, errs bytes.Buffer
+			a := &app{host: Host{In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Entropy: rand.Reader}}
+			a.local = func(ctx context.Context, node string) (verbs.Bench, error) {
+				b, err := model.Open(ctx, model.Options{})
+				return hidden{b}, err
+			}
+			root := a.root()
+			root.SetArgs([]string{"run", "--role", role, "--listen", listen, "--peer", to, file})
+			go func() {
+				failed := root.ExecuteContext(ctx)
+				done <- terminal{out.String(), errs.String(), failed}
+			}()
+			return done
+		}
+		doneB := start("b", pb, pa)
+		a, b := <-start("a", pa, pb), <-doneB
+		if a.failed == nil || !strings.Contains(a.failed.Error(), want) || b.failed == nil || !strings.Contains(b.err, want) {
+			t.Errorf("%s: a ended with %v, b with %v and\n%s", line, a.failed, b.failed, b.err)
+		}
+	}
+}
+
 // TestWireFlags: a command line that cannot be carried out names the fix.
 func TestWireFlags(t *testing.T) {
 	file := written(t, apart)

@@ -69,11 +69,11 @@ var errNoWire = usageError{errors.New("a run on two hosts needs an RDMA device o
 	"inside one process and cannot reach another host. Give --device too (rdmaprep doctor lists them), or --wire, or leave out --role and " +
 	"--peer to run both nodes here on the model")}
 
-// openLocal opens the device of this host. Whether the other host has faults is
-// known later.
+// openLocal opens the device of this host. Whether the other host has faults, and
+// the driving one counts packets, is known later.
 func (a *app) openLocal(ctx context.Context, sc *script.Script, device, node string) (verbs.Bench, error) {
 	n := sc.Needs()
-	n.Faults = false
+	n.Faults, n.Wire = false, false
 	switch {
 	case a.local != nil:
 		return a.local(ctx, node)
@@ -185,8 +185,7 @@ func (s *side) drive(ctx context.Context) (err error) {
 		return errors.Join(err, s.local.Close())
 	}
 	whole := s.whole(b)
-	if _, fails := whole.(verbs.Faulter); !fails && s.sc.Needs().Faults {
-		err := fmt.Errorf("%s needs fault injection, and both nodes are real devices: let one of them be the model, with --wire", s.sc.Name)
+	if err := s.lacks(whole); err != nil {
 		b.Verdict(peer.Verdict{Text: err.Error()})
 		return errors.Join(err, b.Close())
 	}
@@ -221,6 +220,18 @@ func (s *side) drive(ctx context.Context) (err error) {
 		closing = nil
 	}
 	return errors.Join(s.finish(v), closing)
+}
+
+// lacks says what the script needs and neither side has, nil for nothing.
+func (s *side) lacks(b verbs.Bench) error {
+	n := s.sc.Needs()
+	if _, fails := b.(verbs.Faulter); !fails && n.Faults {
+		return fmt.Errorf("%s needs fault injection, and both nodes are real devices: let one of them be the model, with --wire", s.sc.Name)
+	}
+	if _, traces := b.(verbs.Tracer); !traces && n.Wire {
+		return fmt.Errorf("%s counts packets, which only the model does, and on the driving side: let node %s be the model, with --wire", s.sc.Name, s.role)
+	}
+	return nil
 }
 
 // verdictOf is what the other side is told.
