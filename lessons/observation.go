@@ -26,6 +26,7 @@ type Observation struct {
 	At         time.Duration // device time at the end; 0 on a live device
 	Profile    string
 	Device     string // "model", or the name of a live device
+	Flags      string // of the command line that choose a live device; "" is --device and its name
 	Live       bool
 	// ModelWhy says why a run that was asked of a live device was made on the
 	// model, "" if it was not asked or was live.

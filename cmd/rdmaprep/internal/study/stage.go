@@ -153,7 +153,7 @@ func (st *stage) holds(ctx context.Context, options [][]string) ([]bool, error) 
 func (st *stage) observe(obs *lessons.Observation) {
 	obs.Profile, obs.Live, obs.Seed, obs.Device = st.bench.Profile(), st.bench.Live(), st.seed, "model"
 	if st.on != nil {
-		obs.Device = st.on.Name
+		obs.Device, obs.Flags = st.on.Name, st.on.Flags
 	}
 	obs.Objects = st.sess.Objects()
 	obs.Transcript = st.sess.Transcript()[st.lines:]
