@@ -7,6 +7,10 @@ import (
 	"rdmaprep/sim/verbs"
 )
 
+// RealWire is the Wire of an Observation whose packets passed a real wire, with
+// the model at its other end.
+const RealWire = "real"
+
 // Observation is what one run showed: a step of a lab, or a proof.
 type Observation struct {
 	// Outcomes, Transcript and Events are new since the last step of the part;
@@ -14,13 +18,15 @@ type Observation struct {
 	Outcomes []script.Outcome
 	Objects  []script.Object
 	// Events are the model's. Where Live, they are of a run of the same lines on
-	// the model under the profile Wire: a live device shows no packets.
+	// the model under the profile Wire: a live device shows no packets. With Wire
+	// RealWire they are of the run itself, seen at the model's end of the wire.
 	Events     []verbs.TraceEvent
 	Wire       string
 	Transcript []script.TranscriptLine
 	At         time.Duration // device time at the end; 0 on a live device
 	Profile    string
 	Device     string // "model", or the name of a live device
+	Flags      string // of the command line that choose a live device; "" is --device and its name
 	Live       bool
 	// ModelWhy says why a run that was asked of a live device was made on the
 	// model, "" if it was not asked or was live.

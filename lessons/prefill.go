@@ -42,6 +42,9 @@ func (l *Lab) prefill(at time.Time) decision.Record {
 	if r.Evidence.Live {
 		// The content speaks of the model.
 		r.CannotShow = "both nodes are on " + r.Evidence.Device + ": no packet crosses a cable, and times, caches and bus are this machine's alone"
+		if o := l.liveRun(); o != nil && o.Wire == RealWire {
+			r.CannotShow = "node a is on " + o.Device + ": node b is software, no packet crosses a cable, and times are this machine's alone"
+		}
 	}
 	for i, p := range lab.Scale.Rubric {
 		if i < len(l.marked) && l.marked[i] {
@@ -141,9 +144,23 @@ func (l *Lab) evidence() decision.Evidence {
 	e.Transcript, e.Trace = joined(transcripts), joined(traces)
 	e.Command = fmt.Sprintf("rdmaprep lab %s --plain --seed %d --profile %s", l.cfg.Lab.ID, e.Seed, e.Profile)
 	if e.Live {
-		e.Command = fmt.Sprintf("rdmaprep lab %s --plain --device %s", l.cfg.Lab.ID, e.Device)
+		flags := "--device " + e.Device
+		if o := l.liveRun(); o != nil && o.Flags != "" {
+			flags = o.Flags
+		}
+		e.Command = fmt.Sprintf("rdmaprep lab %s --plain %s", l.cfg.Lab.ID, flags)
 	}
 	return e
+}
+
+// liveRun is what the first run on a live device showed, nil if there was none.
+func (l *Lab) liveRun() *Observation {
+	for _, run := range l.runs {
+		if run.obs != nil && run.obs.Live {
+			return run.obs
+		}
+	}
+	return nil
 }
 
 // states are the objects of an observation that have one.

@@ -10,8 +10,8 @@ import (
 )
 
 // Bench is a script's nodes on two hosts: this side's own and a Remote. It
-// implements verbs.Bench and says which GID each node uses. It has no faults, no
-// clock and no trace: two real hosts have none that both could trust.
+// implements verbs.Bench and says which GID each node uses. It has no clock and
+// no trace: two hosts have none that both could trust. Failing gives it faults.
 type Bench struct {
 	local  verbs.Bench
 	remote *Remote
@@ -49,11 +49,16 @@ func NewBench(local verbs.Bench, role string, remote *Remote, clock Clock, names
 	}, nil
 }
 
-// Profile is that of both sides.
-func (b *Bench) Profile() string { return b.local.Profile() }
+// Profile is that of both sides; of a device and a model it is the device's.
+func (b *Bench) Profile() string {
+	if b.remote.theirs.Live {
+		return b.remote.theirs.Profile
+	}
+	return b.local.Profile()
+}
 
-// Live tells a real device from the model.
-func (b *Bench) Live() bool { return b.local.Live() }
+// Live says whether one of the nodes is a real device.
+func (b *Bench) Live() bool { return b.local.Live() || b.remote.theirs.Live }
 
 // Nodes are the names in the script's order.
 func (b *Bench) Nodes() []string { return []string{b.names[0], b.names[1]} }

@@ -9,7 +9,7 @@ import (
 
 // Version is the version of the datagrams. Two sides of different versions
 // refuse each other.
-const Version = 1
+const Version = 2
 
 // Limits of a datagram in bytes.
 const (

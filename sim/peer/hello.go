@@ -12,8 +12,10 @@ type Hello struct {
 	Device   string   // such as "rxe0"
 	Profile  string   // of its Bench
 	Live     bool
-	GIDIndex int // the GID of port 1 that its node uses
-	Datagram int // the largest datagram that it takes, MinDatagram to MaxDatagram; 0 is MaxDatagram
+	Faults   bool // its Bench can be made to fail: fault lines are for this side
+	Wire     bool // a model whose node is a host on a real network
+	GIDIndex int  // the GID of port 1 that its node uses
+	Datagram int  // the largest datagram that it takes, MinDatagram to MaxDatagram; 0 is MaxDatagram
 
 	// Layout is filled in by this package: what the bodies look like.
 	Layout uint32
@@ -45,9 +47,11 @@ func fits(driver, server Hello) error {
 	case d.Digest != s.Digest:
 		what = fmt.Sprintf("the scripts differ: %s has %s with SHA-256 %.8x, %s has %s with SHA-256 %.8x: copy one file to both hosts",
 			d.Role, d.Script, d.Digest, s.Role, s.Script, s.Digest)
+	case d.Live != s.Live && (d.Wire || s.Wire):
+		return nil // a device and a model that reaches it; their profiles differ
 	case d.Live != s.Live:
 		word := map[bool]string{true: "a real device", false: "the model"}
-		what = fmt.Sprintf("%s is %s and %s is %s: use the same kind on both", at(d), word[d.Live], at(s), word[s.Live])
+		what = fmt.Sprintf("%s is %s and %s is %s: use the same kind on both, or put the model on a wire with --wire", at(d), word[d.Live], at(s), word[s.Live])
 	case d.Profile != s.Profile:
 		what = fmt.Sprintf("%s has profile %s and %s has profile %s: use one profile", at(d), d.Profile, at(s), s.Profile)
 	default:

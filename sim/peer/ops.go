@@ -9,12 +9,13 @@ import (
 	"rdmaprep/sim/verbs"
 )
 
-// op is a call of the interface, or one of the two that are about the run.
+// op is a call of the interface, or one of the three that are about the run.
 type op uint8
 
 const (
-	opSay op = iota + 1 // a line of the transcript
-	opEnd               // the run is over
+	opSay    op = iota + 1 // a line of the transcript
+	opEnd                  // the run is over
+	opInject               // a fault line
 	opQueryDevice
 	opQueryPort
 	opQueryGID
@@ -275,6 +276,6 @@ func layouts() uint32 {
 	for o := opSay; o <= opClose; o++ {
 		fmt.Fprintf(&b, "%d %s\n", o, calls[o].layout)
 	}
-	b.WriteString(layout(reflect.TypeFor[Line]()) + layout(reflect.TypeFor[Verdict]()) + layout(reflect.TypeFor[Hello]()))
+	b.WriteString(layout(reflect.TypeFor[Line]()) + layout(reflect.TypeFor[Verdict]()) + layout(reflect.TypeFor[Hello]()) + layout(reflect.TypeFor[verbs.Fault]()))
 	return crc32.ChecksumIEEE([]byte(b.String()))
 }

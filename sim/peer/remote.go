@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"rdmaprep/sim/verbs"
 )
 
 // maxStray bounds the datagrams that are looked at for one answer.
@@ -187,6 +189,9 @@ func (r *Remote) Say(l Line) error {
 	room := r.most - 512
 	return tell(r, opSay, "a line of the transcript", Line{line(l.Node, 64), line(l.Text, room)})
 }
+
+// Inject hands the other side a fault line; Theirs().Faults says whether it takes them.
+func (r *Remote) Inject(f verbs.Fault) error { return tell(r, opInject, "a fault line", f) }
 
 // End tells the other side what the run came to, and waits at most for most. ctx
 // is another one than Dial's, which may have ended.

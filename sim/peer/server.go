@@ -23,9 +23,10 @@ type Verdict struct {
 // Handle takes a datagram and gives the answer, and nothing else moves it. It is
 // for one run and for one goroutine.
 type Server struct {
-	dev   verbs.Device
-	hello Hello
-	say   func(Line)
+	dev     verbs.Device
+	hello   Hello
+	say     func(Line)
+	faulter verbs.Faulter // nil: this side cannot be made to fail
 
 	started bool
 	session uint64
@@ -49,6 +50,10 @@ func NewServer(dev verbs.Device, h Hello, say func(Line)) *Server {
 	}
 	return &Server{dev: dev, hello: h.filled(), say: say}
 }
+
+// Faults lets the driving side's fault lines reach f. It is called before the
+// first Handle.
+func (s *Server) Faults(f verbs.Faulter) { s.faulter, s.hello.Faults = f, f != nil }
 
 // Handle takes one datagram and returns the one to send back, nil for none. A
 // request that came before gets the same answer again and is not carried out
@@ -169,6 +174,13 @@ func (s *Server) carryOut(o op, body []byte) ([]byte, error) {
 		}
 		s.over, s.verdict = true, Verdict{v.Passed, line(v.Text, MaxDatagram)}
 		return pack(nil, answer[none]{}), nil
+	}
+	if o == opInject {
+		f, err := unpack[verbs.Fault](body)
+		if err != nil || s.faulter == nil {
+			return nil, errBody // the hello had said so
+		}
+		return pack(nil, answer[none]{Failure: failureOf(s.faulter.Inject(f))}), nil
 	}
 	h, ok := calls[o]
 	if !ok {

@@ -276,6 +276,7 @@ func TestEveryTypeTravels(t *testing.T) {
 	travels[argStore](t)
 	travels[argNotify](t)
 	travels[Hello](t)
+	travels[verbs.Fault](t)
 	travels[Line](t)
 	travels[Verdict](t)
 	travels[answer[verbs.DeviceAttr]](t)

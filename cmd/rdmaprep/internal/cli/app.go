@@ -29,6 +29,7 @@ type app struct {
 	dataDir string
 	packs   []string
 	device  string           // --device of labs and quizzes; "" is the model
+	onto    wireFlags        // --wire of labs and quizzes
 	loaded  *content.Library // nil before loadContent
 	store   *store.Store
 	local   localOpener // nil is the program's own
@@ -141,6 +142,12 @@ func (a *app) service(ctx context.Context) (*study.Service, error) {
 	entropy := bufio.NewReaderSize(a.host.Entropy, 512)
 	svc := study.New(lib, a.open, a.store, a.host.Now, entropy)
 	svc.Offer(a.devices())
+	if a.onto.asked() {
+		if err := a.checkJoin(a.device, &a.onto); err != nil {
+			return svc, err
+		}
+		return svc, svc.Choose(ctx, study.Choice{Live: joinedName(a.device, a.onto.wire)})
+	}
 	if a.device != "" {
 		return svc, svc.Choose(ctx, study.Choice{Live: a.device})
 	}

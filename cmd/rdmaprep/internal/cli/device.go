@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rdmaprep/cmd/rdmaprep/internal/doctor"
+	"rdmaprep/cmd/rdmaprep/internal/frames"
 	"rdmaprep/cmd/rdmaprep/internal/study"
 	"rdmaprep/sim/ibv"
 	"rdmaprep/sim/model"
@@ -39,22 +40,44 @@ func (a *app) findDevices(context.Context) ([]study.Live, error) {
 		return nil, err
 	}
 	m := a.machine()
-	drivers := map[string]string{}
+	drivers, under := map[string]string{}, map[string]string{}
 	for _, d := range m.Devices() {
-		drivers[d.Name] = d.Driver
+		drivers[d.Name], under[d.Name] = d.Driver, d.Netdev
 	}
 	var out []study.Live
 	for _, info := range infos {
 		driver := drivers[info.Name]
 		d := study.Live{
-			Name: info.Name, Profile: behaves(driver, m.Release),
+			Name: info.Name, Flags: "--device " + info.Name, Profile: behaves(driver, m.Release),
 			About:   "a real device, driver " + cmp.Or(driver, "unknown") + ", Linux " + m.Release,
 			Refused: func(err error) bool { return errors.Is(err, ibv.ErrHurtsKernel) },
 		}
 		d.Open = func(ctx context.Context) (verbs.Bench, error) { return a.openDevice(ctx, info.Name, nil) }
 		out = append(out, d)
+		if tap := under[info.Name]; frames.IsTap(tap) {
+			out = append(out, a.peered(d, tap))
+		}
 	}
 	return out, nil
+}
+
+// joinedName is what a device is called whose node b is the model's.
+func joinedName(device, tap string) string { return device + ", peer MODEL on " + tap }
+
+// peered is the device with the model at the other end of its interface, which
+// follows the device's profile if the model has it.
+func (a *app) peered(d study.Live, tap string) study.Live {
+	onto := wireFlags{wire: tap}
+	if a.onto.wire == tap {
+		onto = a.onto
+	}
+	device := d.Name
+	d.Name, d.Peer, d.Flags = joinedName(device, tap), true, d.Flags+" --wire "+tap
+	d.About = "node a on the device, node b the model's: fault lines work, and the packets are the wire's own"
+	d.Open = func(ctx context.Context) (verbs.Bench, error) {
+		return a.openJoined(ctx, device, &onto, d.Profile, []string{"a", "b"})
+	}
+	return d
 }
 
 // rxeProfile is the model's profile of Soft-RoCE in the kernel of that series.

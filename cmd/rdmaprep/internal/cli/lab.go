@@ -28,7 +28,7 @@ func (a *app) labCommand() *cobra.Command {
 		Short: "Step through a lab; without an ID, list them",
 		Args:  atMostOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
+			if err := f.check(cmd, &a.onto, args); err != nil {
 				return err
 			}
 			if len(args) == 0 {
@@ -52,14 +52,15 @@ func (a *app) labCommand() *cobra.Command {
 	flags.BoolVar(&f.resume, "resume", false, "go on where the lab was left")
 	flags.BoolVar(&f.asJSON, "json", false, "print the list as JSON")
 	flags.StringVar(&a.device, "device", "", deviceUsage)
+	a.onto.add(cmd)
 	flags.StringVar(&f.profile, "profile", "", "the model's profile: spec or rxe-6.1 (default: the lab's own)")
 	flags.Uint64Var(&f.seed, "seed", 0, "take permitted reorderings from this seed (default: the lab's own)")
 	return cmd
 }
 
 // check refuses flags that would have no effect, so that nobody believes they had.
-func (f *labFlags) check(cmd *cobra.Command, args []string) error {
-	if err := modelFlags(cmd, "profile", "seed"); err != nil {
+func (f *labFlags) check(cmd *cobra.Command, onto *wireFlags, args []string) error {
+	if err := errors.Join(modelFlags(cmd, "profile", "seed"), onto.check(cmd)); err != nil {
 		return err
 	}
 	if len(args) == 0 && (f.plain || f.resume || cmd.Flags().Changed("device")) {
@@ -101,7 +102,11 @@ func (a *app) deviceFlag() string {
 	if a.device == "" {
 		return ""
 	}
-	return " --device " + a.device
+	flags := " --device " + a.device
+	if a.onto.asked() {
+		flags += " --wire " + a.onto.wire
+	}
+	return flags
 }
 
 func (a *app) listLabs(asJSON bool) error {

@@ -123,6 +123,23 @@ func TestLiveDeviceScreen(t *testing.T) {
 // checkRecord reads the record back from the store through the program.
 func checkRecord(t *testing.T, env []string, lab, device string, live bool) {
 	t.Helper()
+	e := evidenceOf(t, env)
+	on, command := "model", "rdmaprep lab "+lab+" --plain --seed 0 --profile spec"
+	if live {
+		on, command = device, "rdmaprep lab "+lab+" --plain --device "+device
+	}
+	if e.Live != live || e.Device != on || e.Command != command || len(e.States) == 0 || (len(e.OnModel) == 0) != live {
+		t.Errorf("the record says device %s, live %v, command %q, %d states, on the model %q; expected %s, %v, %q, some, and all steps or none",
+			e.Device, e.Live, e.Command, len(e.States), e.OnModel, on, live, command)
+	}
+	if len(e.Failed) > 0 {
+		t.Errorf("expectations were not met: %q", e.Failed)
+	}
+}
+
+// evidenceOf is that of the only record that is stored.
+func evidenceOf(t *testing.T, env []string) decision.Evidence {
+	t.Helper()
 	cmd := exec.Command("rdmaprep", "records", "list", "--json")
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
@@ -136,16 +153,5 @@ func checkRecord(t *testing.T, env []string, lab, device string, live bool) {
 	if len(records) != 1 {
 		t.Fatalf("%d records are stored, expected 1", len(records))
 	}
-	e := records[0].Evidence
-	on, command := "model", "rdmaprep lab "+lab+" --plain --seed 0 --profile spec"
-	if live {
-		on, command = device, "rdmaprep lab "+lab+" --plain --device "+device
-	}
-	if e.Live != live || e.Device != on || e.Command != command || len(e.States) == 0 || (len(e.OnModel) == 0) != live {
-		t.Errorf("the record says device %s, live %v, command %q, %d states, on the model %q; expected %s, %v, %q, some, and all steps or none",
-			e.Device, e.Live, e.Command, len(e.States), e.OnModel, on, live, command)
-	}
-	if len(e.Failed) > 0 {
-		t.Errorf("expectations were not met: %q", e.Failed)
-	}
+	return records[0].Evidence
 }

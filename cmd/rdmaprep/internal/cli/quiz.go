@@ -29,7 +29,7 @@ func (a *app) quizCommand() *cobra.Command {
 		Short: "Take a quiz: due questions first, by topic, or everything",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(f.check(), modelFlags(cmd)); err != nil {
+			if err := errors.Join(f.check(), modelFlags(cmd), a.onto.check(cmd)); err != nil {
 				return err
 			}
 			if !f.plain {
@@ -44,6 +44,7 @@ func (a *app) quizCommand() *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "everything, shuffled")
 	flags.BoolVar(&f.interview, "interview", false, "open questions, against the clock")
 	flags.StringVar(&a.device, "device", "", "show the evidence of proofs on this RDMA device, such as rxe0; answers are graded on the model")
+	a.onto.add(cmd)
 	flags.StringSliceVar(&f.topics, "topic", nil, "only these topics (see rdmaprep content stats)")
 	flags.IntVar(&f.limit, "max", 10, "how many questions at most; 0 is no limit")
 	flags.Uint64Var(&f.seed, "seed", 0, "draw order and variants from this seed; 0 takes a random one")

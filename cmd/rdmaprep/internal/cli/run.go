@@ -26,6 +26,7 @@ func (a *app) runCommand() *cobra.Command {
 	var profile, device string
 	var pcap pcapFlags
 	var two twoHosts
+	var onto wireFlags
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Run a script and print its transcript; - reads standard input",
@@ -34,17 +35,19 @@ func (a *app) runCommand() *cobra.Command {
 			"and timer of the model with its time.\n\n" +
 			"With --role and --peer the script runs on two hosts with a device each: give the same file to\n" +
 			"both, to one with the script's first node as its role (it drives the run), to the other with its\n" +
-			"second.",
+			"second.\n\n" +
+			"With --wire a node of the model is a host on a real wire. With --device it is the script's second\n" +
+			"node, at the other end of the TAP interface that the device is on, and fault lines work: the model\n" +
+			"drops, delays, repeats. With --role and --peer the model is that node, for a device on another host.",
 		Args: oneArg("name the script to run, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkProfile(cmd.Context(), profile); err != nil {
 				return err
 			}
-			if err := pcap.check(cmd); err != nil {
-				return err
-			}
-			if err := two.check(cmd); err != nil {
-				return err
+			for _, check := range []func(*cobra.Command) error{pcap.check, onto.check, two.check} {
+				if err := check(cmd); err != nil {
+					return err
+				}
 			}
 			src, err := a.readScript(args[0])
 			if err != nil {
@@ -58,8 +61,12 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			host := &hostFlags{device, &onto, profile, trace, asJSON, &pcap}
 			if two.asked() {
-				return a.runTwoHosts(cmd.Context(), sc, &two, device, asJSON)
+				return a.runTwoHosts(cmd.Context(), sc, &two, host)
+			}
+			if onto.asked() {
+				return a.runJoined(cmd.Context(), sc, host)
 			}
 			if cmd.Flags().Changed("device") {
 				if err := onDevice(cmd, sc, "profile", "seed", "trace", "pcap"); err != nil {
@@ -75,6 +82,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	pcap.add(cmd)
 	two.add(cmd)
+	onto.add(cmd)
 	cmd.Flags().BoolVar(&trace, "trace", false, "print the trace too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&device, "device", "", deviceUsage)
@@ -225,12 +233,17 @@ func runJSON(b verbs.Bench, sess *script.Session, res *script.Result, profile st
 		out.Transcript = append(out.Transcript, l.Text)
 	}
 	if t, ok := b.(verbs.Tracer); ok && trace {
-		for _, l := range ladder.Lines(t.Trace()) {
-			e := l.Event
-			out.Trace = append(out.Trace, traceLine{
-				Seq: e.Seq, Cause: e.Cause, AtNS: int64(e.At), Node: e.Node, Peer: e.Peer, QPNum: e.QPNum, Text: l.Text, Lost: l.Lost,
-			})
-		}
+		out.Trace = traceJSON(t.Trace())
+	}
+	return out
+}
+
+func traceJSON(events []verbs.TraceEvent) (out []traceLine) {
+	for _, l := range ladder.Lines(events) {
+		e := l.Event
+		out = append(out, traceLine{
+			Seq: e.Seq, Cause: e.Cause, AtNS: int64(e.At), Node: e.Node, Peer: e.Peer, QPNum: e.QPNum, Text: l.Text, Lost: l.Lost,
+		})
 	}
 	return out
 }

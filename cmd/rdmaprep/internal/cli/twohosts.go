@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ func (f *twoHosts) check(cmd *cobra.Command) error {
 		return nil
 	}
 	for _, name := range []string{"trace", "pcap", "profile", "seed"} {
-		if given(name) {
+		if given(name) && !given("wire") {
 			return usagef("--%s is the model's: a run on two hosts uses their devices", name)
 		}
 	}
@@ -54,19 +55,32 @@ func (f *twoHosts) check(cmd *cobra.Command) error {
 // the node.
 type localOpener func(ctx context.Context, node string) (verbs.Bench, error)
 
-// errNoWire is what the model says to a run on two hosts.
-var errNoWire = usageError{errors.New("a run on two hosts needs an RDMA device on each: the software model's wire is inside one process and cannot " +
-	"reach another host. Give --device too (rdmaprep doctor lists them), or leave out --role and --peer to run both nodes here on the model")}
+// hostFlags say what a host has of a run, and what it prints of it.
+type hostFlags struct {
+	device        string
+	onto          *wireFlags
+	profile       string
+	trace, asJSON bool
+	pcap          *pcapFlags
+}
 
-// openLocal opens the device of this host.
+// errNoWire is what the model says to a run on two hosts.
+var errNoWire = usageError{errors.New("a run on two hosts needs an RDMA device on each, or the model on a real wire: without one the software model's wire is " +
+	"inside one process and cannot reach another host. Give --device too (rdmaprep doctor lists them), or --wire, or leave out --role and " +
+	"--peer to run both nodes here on the model")}
+
+// openLocal opens the device of this host. Whether the other host has faults, and
+// the driving one counts packets, is known later.
 func (a *app) openLocal(ctx context.Context, sc *script.Script, device, node string) (verbs.Bench, error) {
+	n := sc.Needs()
+	n.Faults, n.Wire = false, false
 	switch {
 	case a.local != nil:
 		return a.local(ctx, node)
 	case device == "":
 		return nil, errNoWire
-	case sc.Needs().ModelOnly():
-		return nil, fmt.Errorf("%s needs the model (%s): leave --device, --role and --peer out", sc.Name, sc.Needs().OnlyModel())
+	case n.ModelOnly():
+		return nil, fmt.Errorf("%s needs the model (%s): leave --device, --role and --peer out", sc.Name, n.OnlyModel())
 	}
 	return a.openDevice(ctx, device, []string{node})
 }
@@ -77,16 +91,17 @@ type side struct {
 	sc    *script.Script
 	role  string
 	other string
-	conn  *udpConn
-	clock wallClock
+	conn  hostConn
+	to    netip.AddrPort
+	clock peer.Clock
 	local verbs.Bench
 	hello peer.Hello
-	json  bool
+	flags *hostFlags
 }
 
 // runTwoHosts runs the script with the node of --role here and the other one
 // at --peer. The script's first node drives.
-func (a *app) runTwoHosts(ctx context.Context, sc *script.Script, f *twoHosts, device string, asJSON bool) (err error) {
+func (a *app) runTwoHosts(ctx context.Context, sc *script.Script, f *twoHosts, host *hostFlags) (err error) {
 	if len(sc.Nodes) != 2 {
 		return fmt.Errorf("%s has %d nodes: a run on two hosts has two", sc.Name, len(sc.Nodes))
 	}
@@ -98,33 +113,26 @@ func (a *app) runTwoHosts(ctx context.Context, sc *script.Script, f *twoHosts, d
 	if err != nil {
 		return err
 	}
-	local, err := a.openLocal(ctx, sc, device, f.role)
-	if err != nil {
+	s := &side{app: a, sc: sc, role: f.role, other: sc.Nodes[1-i], to: to, flags: host}
+	if err := s.open(ctx, f); err != nil {
 		return err
 	}
 	closed := false
 	defer func() {
 		if !closed {
-			err = errors.Join(err, local.Close())
+			err = errors.Join(err, s.local.Close())
 		}
 	}()
-	conn, err := listenUDP(f.listen, to)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.c.Close() }() // nothing is left to be sent
-	dev := local.Node(f.role)
+	defer func() { _ = s.conn.Close() }() // nothing is left to be sent
+	dev := s.local.Node(f.role)
 	if dev == nil {
 		return fmt.Errorf("the local device has no node %s", f.role)
 	}
-	s := &side{
-		app: a, sc: sc, role: f.role, other: sc.Nodes[1-i], conn: conn, clock: wallClock{time.Now()}, local: local, json: asJSON,
-		hello: peer.Hello{
-			Role: f.role, Digest: sha256.Sum256([]byte(sc.Source)), Script: sc.Name, Device: dev.Name(),
-			Profile: local.Profile(), Live: local.Live(), GIDIndex: peer.GIDIndex(local, f.role),
-		},
+	s.hello = peer.Hello{
+		Role: f.role, Digest: sha256.Sum256([]byte(sc.Source)), Script: sc.Name, Device: dev.Name(),
+		Profile: s.local.Profile(), Live: s.local.Live(), GIDIndex: peer.GIDIndex(s.local, f.role), Wire: host.onto.asked(),
 	}
-	s.note("node %s is %s here on UDP %s; waiting for node %s at %s", s.role, dev.Name(), conn.c.LocalAddr(), s.other, to)
+	s.note("node %s is %s here on UDP %s; waiting for node %s at %s", s.role, dev.Name(), s.conn.at(), s.other, to)
 	if i == 0 {
 		closed = true
 		err = s.drive(ctx)
@@ -134,7 +142,23 @@ func (a *app) runTwoHosts(ctx context.Context, sc *script.Script, f *twoHosts, d
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("interrupted; node %s at %s was told if it was there", s.other, to)
 	}
-	return conn.hint(err)
+	return s.conn.hint(err)
+}
+
+// open opens what this side has, and its way to the other one.
+func (s *side) open(ctx context.Context, f *twoHosts) (err error) {
+	if s.flags.onto.asked() {
+		return s.openOnWire(ctx, f)
+	}
+	if s.local, err = s.app.openLocal(ctx, s.sc, s.flags.device, s.role); err != nil {
+		return err
+	}
+	conn, err := listenUDP(f.listen, s.to)
+	if err != nil {
+		return errors.Join(err, s.local.Close())
+	}
+	s.conn, s.clock = conn, wallClock{time.Now()}
+	return nil
 }
 
 // note tells the person at the terminal how the run goes.
@@ -149,7 +173,7 @@ func (s *side) drive(ctx context.Context) (err error) {
 		return errors.Join(fmt.Errorf("no random number for the run: %w", err), s.local.Close())
 	}
 	remote, err := peer.Dial(ctx, peer.Options{
-		Conn: s.conn, Clock: s.clock, Peer: s.conn.peer.String(), Node: s.other, Hello: s.hello,
+		Conn: s.conn, Clock: s.clock, Peer: s.to.String(), Node: s.other, Hello: s.hello,
 		Session: binary.BigEndian.Uint64(session[:]),
 	})
 	if err != nil {
@@ -160,9 +184,14 @@ func (s *side) drive(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, s.local.Close())
 	}
-	sess := script.NewSession(b)
+	whole := s.whole(b)
+	if err := s.lacks(whole); err != nil {
+		b.Verdict(peer.Verdict{Text: err.Error()})
+		return errors.Join(err, b.Close())
+	}
+	sess := script.NewSession(whole)
 	sess.Listen(func(l script.TranscriptLine) {
-		if !s.json {
+		if !s.flags.asJSON {
 			s.app.printf("%s\n", l)
 		}
 		_ = b.Say(peer.Line{Node: l.Node, Text: l.String()}) // a peer that is lost fails the next call too
@@ -177,10 +206,13 @@ func (s *side) drive(ctx context.Context) (err error) {
 	if err != nil {
 		return err // the peer that is lost could not be told either
 	}
-	if s.json {
-		if err := s.app.json(runJSON(b, sess, res, b.Profile(), s.sc.Seed, false)); err != nil {
+	if s.flags.asJSON {
+		if err := s.app.json(runJSON(whole, sess, res, b.Profile(), s.sc.Seed, s.flags.trace)); err != nil {
 			return err
 		}
+	}
+	if err := s.traced(); err != nil {
+		return err
 	}
 	var untold *peer.UntoldError
 	if errors.As(closing, &untold) {
@@ -188,6 +220,18 @@ func (s *side) drive(ctx context.Context) (err error) {
 		closing = nil
 	}
 	return errors.Join(s.finish(v), closing)
+}
+
+// lacks says what the script needs and neither side has, nil for nothing.
+func (s *side) lacks(b verbs.Bench) error {
+	n := s.sc.Needs()
+	if _, fails := b.(verbs.Faulter); !fails && n.Faults {
+		return fmt.Errorf("%s needs fault injection, and both nodes are real devices: let one of them be the model, with --wire", s.sc.Name)
+	}
+	if _, traces := b.(verbs.Tracer); !traces && n.Wire {
+		return fmt.Errorf("%s counts packets, which only the model does, and on the driving side: let node %s be the model, with --wire", s.sc.Name, s.role)
+	}
+	return nil
 }
 
 // verdictOf is what the other side is told.
@@ -219,21 +263,29 @@ func (s *side) serve(ctx context.Context) error {
 			return
 		}
 		lines = append(lines, strings.TrimPrefix(l.Text, l.Node+": ")) // as the driving side's JSON has them
-		if !s.json {
+		if !s.flags.asJSON {
 			s.app.printf("%s\n", l.Text)
 		}
 	})
-	v, err := peer.Serve(ctx, s.conn, s.clock, server, peer.Timing{}, s.conn.peer.String(), s.other)
+	if f, ok := s.local.(verbs.Faulter); ok {
+		server.Faults(f)
+	}
+	v, err := peer.Serve(ctx, s.conn, s.clock, server, peer.Timing{}, s.to.String(), s.other)
+	err = errors.Join(err, s.traced())
 	if err != nil {
 		return err
 	}
-	if s.json {
+	if s.flags.asJSON {
 		out := struct {
-			Role       string   `json:"role"`
-			Passed     bool     `json:"passed"`
-			Failed     string   `json:"failed,omitempty"`
-			Transcript []string `json:"transcript"` // of this node and of the whole run
-		}{s.role, v.Passed, v.Text, lines}
+			Role       string      `json:"role"`
+			Passed     bool        `json:"passed"`
+			Failed     string      `json:"failed,omitempty"`
+			Transcript []string    `json:"transcript"` // of this node and of the whole run
+			Trace      []traceLine `json:"trace,omitempty"`
+		}{s.role, v.Passed, v.Text, lines, nil}
+		if t, ok := s.local.(verbs.Tracer); ok && s.flags.trace {
+			out.Trace = traceJSON(t.Trace())
+		}
 		if err := s.app.json(out); err != nil {
 			return err
 		}

@@ -27,7 +27,15 @@ type udpConn struct {
 	beside netip.AddrPort // the peer's address with another port
 }
 
-var _ peer.Conn = (*udpConn)(nil)
+// hostConn is a peer.Conn that this program has opened.
+type hostConn interface {
+	peer.Conn
+	hint(err error) error
+	at() string
+	Close() error
+}
+
+var _ hostConn = (*udpConn)(nil)
 
 // resolvePeer reads ADDR or ADDR:PORT; a name may stand for the address.
 func resolvePeer(ctx context.Context, addr string) (netip.AddrPort, error) {
@@ -72,6 +80,12 @@ func (u *udpConn) Send(b []byte) error {
 	_, err := u.c.WriteToUDPAddrPort(b, u.peer)
 	return err
 }
+
+// Close ends it.
+func (u *udpConn) Close() error { return u.c.Close() }
+
+// at is this side's address.
+func (u *udpConn) at() string { return u.c.LocalAddr().String() }
 
 // Recv waits for a datagram of the peer.
 func (u *udpConn) Recv(ctx context.Context, d time.Duration) ([]byte, error) {

@@ -46,6 +46,8 @@ var arrows = map[string][]string{
 	// The trace in words, for every front end.
 	cmdTree + "ladder": {"sim/verbs", "sim/wire"},
 	cmdTree + "doctor": {"sim/verbs", "sim/ibv"},
+	// Ethernet frames to and from a wire outside the program.
+	cmdTree + "frames": {},
 	// Makes and removes devices; looks at the machine as doctor does.
 	cmdTree + "softroce": in("doctor"),
 	// Folders of the front ends. Screens never import each other: navigation

@@ -51,8 +51,8 @@ func (w *walker) device(v lessons.View) string {
 
 // flag names the live device for another run, "" for the model.
 func (w *walker) flag() string {
-	if live := w.svc.Chosen().Live; live != "" {
-		return " --device " + live
+	if flags := w.svc.Flags(); flags != "" {
+		return " " + flags
 	}
 	return ""
 }

@@ -129,6 +129,8 @@ func (l *lines) observation(o lessons.Observation) {
 	}
 	lines := ladder.Main(ladder.Lines(o.Events))
 	switch {
+	case len(lines) > 0 && o.Live && o.Wire == lessons.RealWire:
+		l.printf("On the wire, seen at the model's end:\n")
 	case len(lines) > 0 && o.Live:
 		l.printf("On the wire (MODEL, profile %s, of the same lines: a live device shows no packets):\n", o.Wire)
 	case len(lines) > 0:

@@ -20,12 +20,18 @@ type LabRun struct {
 	lab     *content.Lab
 	profile string
 	seed    uint64
-	why     map[int]string // by part: why the live device cannot run it, "" if it can
+	why     map[onDevice]string // why the live device cannot run a part, "" if it can
 
 	st     *stage
 	shadow *stage // the same on the model, for its packets; nil if st is on the model
 	part   int
 	next   int // the step that st is ready for
+}
+
+// onDevice is a part of a lab on a device.
+type onDevice struct {
+	part int
+	live string
 }
 
 // Where is what a part runs on.
@@ -55,12 +61,13 @@ func (r *LabRun) device(part int) (live *Live, why string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	why, known := r.why[part]
+	key := onDevice{part, live.Name}
+	why, known := r.why[key]
 	if !known {
-		if why = partNeeds(&parts[part]); why == "" && r.seed != 0 {
+		if why = live.partNeeds(&parts[part]); why == "" && r.seed != 0 {
 			why = "only the model has seeded reordering"
 		}
-		r.why[part] = why
+		r.why[key] = why
 	}
 	if why != "" {
 		return nil, why
@@ -81,7 +88,7 @@ func (r *LabRun) Step(ctx context.Context, part, step int, fresh bool) (lessons.
 	var no *cannotError
 	if errors.As(err, &no) {
 		r.mu.Lock()
-		r.why[part] = no.why
+		r.why[onDevice{part, no.live}] = no.why
 		r.mu.Unlock()
 		obs, err = r.step(ctx, parts, part, step, true)
 	}
@@ -162,6 +169,9 @@ func (r *LabRun) stage(ctx context.Context, live *Live) (*stage, error) {
 	st, err := newLiveStage(ctx, live)
 	if err != nil {
 		return nil, err
+	}
+	if live.Peer { // it has the packets themselves
+		return st, nil
 	}
 	// Without the model there are no packets to look at, and all else is as it is.
 	r.shadow, _ = newStage(ctx, r.svc.open, cmp.Or(live.Profile, r.profile), r.seed)

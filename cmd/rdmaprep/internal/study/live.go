@@ -16,8 +16,12 @@ import (
 // Live is a real device. Parts of labs and the evidence of proofs run on it
 // where it can run them.
 type Live struct {
-	Name  string // as libibverbs lists it, such as "rxe0"
+	Name  string // as libibverbs lists it, such as "rxe0"; with Peer what is at the other end too
+	Flags string // of the command line, that choose it, such as "--device rxe0"
 	About string // one line for a person
+	// Peer says that only node a is on the device: node b is the model's, on the
+	// same wire. The Bench has fault lines then, and a trace of what passes.
+	Peer bool
 	// Profile is the profile of the model that it behaves as, "" for none.
 	Profile string
 	// Open opens it with the nodes a and b.
@@ -84,6 +88,14 @@ func (s *Service) Chosen() Choice {
 	return s.choice
 }
 
+// Flags are those of the command line for what runs now, "" for the model.
+func (s *Service) Flags() string {
+	if live := s.live(); live != nil {
+		return live.Flags
+	}
+	return ""
+}
+
 // live is the device that was chosen, nil for the model.
 func (s *Service) live() *Live {
 	s.mu.Lock()
@@ -140,7 +152,7 @@ func (s *Service) find(ctx context.Context, name string) (*Live, error) {
 }
 
 // cannotError is a script that the live device does not run.
-type cannotError struct{ why string }
+type cannotError struct{ why, live string }
 
 func (e *cannotError) Error() string { return e.why }
 
@@ -159,8 +171,16 @@ func (d *Live) cannot(err error) string {
 	return ""
 }
 
-// partNeeds says what of a part only the model has, "" for nothing.
-func partNeeds(part *content.Part) string {
+// onlyModel names what a script needs that the device does not have.
+func (d *Live) onlyModel(n script.Needs) []string {
+	if d.Peer {
+		n.Faults, n.Wire = false, false
+	}
+	return n.OnlyModelWords()
+}
+
+// partNeeds says what a part needs that the device does not have, "" for nothing.
+func (d *Live) partNeeds(part *content.Part) string {
 	text := part.Setup
 	if strings.TrimSpace(text) == "" {
 		text = "script 1\n"
@@ -169,7 +189,7 @@ func partNeeds(part *content.Part) string {
 	if err != nil {
 		return "" // the run tells of it
 	}
-	why := last.Needs().OnlyModelWords()
+	why := d.onlyModel(last.Needs())
 	for i := range part.Steps {
 		if strings.TrimSpace(part.Steps[i].Script) == "" {
 			continue
@@ -177,7 +197,7 @@ func partNeeds(part *content.Part) string {
 		if last, err = script.ParseAfter(last, "step", []byte(part.Steps[i].Script)); err != nil {
 			return ""
 		}
-		why = append(why, last.Needs().OnlyModelWords()...)
+		why = append(why, d.onlyModel(last.Needs())...)
 	}
 	return needed(why)
 }

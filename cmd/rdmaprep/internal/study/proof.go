@@ -97,7 +97,7 @@ func (s *Service) Show(ctx context.Context, in *quiz.Instance, order []int) (Pro
 	if p := in.Question.Proof.Profile; p != "" && p != live.Profile {
 		why = "the question is about the profile " + p
 	} else if sc, err := script.Parse(in.ID(), []byte(scriptOf(in, order))); err == nil {
-		why = needed(sc.Needs().OnlyModelWords())
+		why = needed(live.onlyModel(sc.Needs()))
 	}
 	if why == "" {
 		res, err := s.showLive(ctx, live, in, order)
@@ -129,7 +129,7 @@ func (s *Service) showLive(ctx context.Context, live *Live, in *quiz.Instance, o
 	if err != nil {
 		err = fmt.Errorf("the proof of %s on %s: %w", in.ID(), live.Name, err)
 	}
-	if obs := &res.Observation; obs.Live {
+	if obs := &res.Observation; obs.Live && !live.Peer {
 		// Without the model there are no packets to look at, and all else is as it is.
 		if m, merr := s.Proof(ctx, in, live.Profile, order); merr == nil {
 			obs.Events, obs.Wire = m.Observation.Events, m.Observation.Profile

@@ -229,7 +229,7 @@ func (s *Service) ResumeLab(ctx context.Context, id string) (*lessons.Lab, *LabR
 
 func (s *Service) runOf(lab *content.Lab, l *lessons.Lab) *LabRun {
 	v := l.View()
-	return &LabRun{svc: s, lab: lab, profile: v.Profile, seed: v.Seed, why: map[int]string{}}
+	return &LabRun{svc: s, lab: lab, profile: v.Profile, seed: v.Seed, why: map[onDevice]string{}}
 }
 
 // QuizKey is where a quiz keeps its progress.

@@ -88,7 +88,7 @@ func (st *stage) play(ctx context.Context, name, text string, obs *lessons.Obser
 			obs.Outcomes = append(obs.Outcomes, res.Outcomes...)
 		}
 		if why := st.cannot(res, err); why != "" {
-			return &cannotError{why}
+			return &cannotError{why, st.on.Name}
 		}
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (st *stage) holds(ctx context.Context, options [][]string) ([]bool, error) 
 		}
 		ok, _, err := st.sess.HoldsAll(ctx, es)
 		if why := st.cannot(nil, err); why != "" {
-			return nil, &cannotError{why}
+			return nil, &cannotError{why, st.on.Name}
 		}
 		if err != nil {
 			return nil, err
@@ -153,7 +153,7 @@ func (st *stage) holds(ctx context.Context, options [][]string) ([]bool, error) 
 func (st *stage) observe(obs *lessons.Observation) {
 	obs.Profile, obs.Live, obs.Seed, obs.Device = st.bench.Profile(), st.bench.Live(), st.seed, "model"
 	if st.on != nil {
-		obs.Device = st.on.Name
+		obs.Device, obs.Flags = st.on.Name, st.on.Flags
 	}
 	obs.Objects = st.sess.Objects()
 	obs.Transcript = st.sess.Transcript()[st.lines:]
@@ -164,7 +164,11 @@ func (st *stage) observe(obs *lessons.Observation) {
 	if t, ok := st.bench.(verbs.Tracer); ok {
 		trace := t.Trace()
 		obs.Events = append([]verbs.TraceEvent(nil), trace[st.events:]...)
-		obs.TraceDigest = traceDigest(trace)
+		if st.bench.Live() {
+			obs.Wire = lessons.RealWire
+		} else {
+			obs.TraceDigest = traceDigest(trace)
+		}
 	}
 	for _, o := range obs.Outcomes {
 		if o.Skipped || !o.OK {

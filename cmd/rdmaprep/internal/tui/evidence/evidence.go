@@ -17,6 +17,7 @@ import (
 	"rdmaprep/cmd/rdmaprep/internal/tui/nav"
 	"rdmaprep/cmd/rdmaprep/internal/tui/theme"
 	"rdmaprep/cmd/rdmaprep/internal/tui/widget"
+	"rdmaprep/lessons"
 	"rdmaprep/sim/verbs"
 	"rdmaprep/sim/wire"
 )
@@ -234,8 +235,11 @@ func (v *View) of(pane, w int) widget.Pane {
 // WireTitle is the title over the packets that the model shows beside a live
 // run.
 func WireTitle(profile string) string {
-	if profile == "" {
+	switch profile {
+	case "":
 		return "Wire"
+	case lessons.RealWire:
+		return "Wire, at the MODEL's end"
 	}
 	return "Wire: MODEL " + profile
 }

@@ -219,5 +219,5 @@ func (s *Screen) draw(p *widget.Page) {
 		p.Gap()
 	}
 	p.Text(t.Muted.Render("What a live device cannot run (faults, a clock, counts of packets) runs on the model and is labelled MODEL, with the reason. " +
-		"Packets are always the model's. Answers are graded on the model. A lab that is open keeps its profile until A starts it again."))
+		"Packets are the model's, or of the wire where the model is the peer. Answers are graded on the model. A lab that is open keeps its profile until A starts it again."))
 }
