@@ -33,7 +33,7 @@ var differences = map[string]difference{
 	"rereg_mr":                             {spec: "ok", rxe: "EOPNOTSUPP", source: "rxe_verbs.c rxe_dev_ops has no rereg_user_mr"},
 	"rereg_mr with bad access":             {spec: "EINVAL", rxe: "EOPNOTSUPP", source: "rxe_verbs.c rxe_dev_ops has no rereg_user_mr"},
 	"rereg_mr under a window":              {spec: "EBUSY", rxe: "EOPNOTSUPP", source: "rxe_verbs.c rxe_dev_ops has no rereg_user_mr"},
-	"send CQ overflow, events":             {spec: "CQ_ERR QP_FATAL", rxe: "CQ_ERR CQ_ERR", source: "rxe_cq.c rxe_cq_post; IBTA 10.2.6.3"},
+	"send CQ overflow, events":             {spec: "CQ_ERR QP_FATAL", rxe: "CQ_ERR CQ_ERR", source: "rxe_cq.c rxe_cq_post; IBTA 10.2.6"},
 	"send CQ overflow, state":              {spec: "ERR", rxe: "RTS", source: "rxe_comp.c do_complete ignores what rxe_cq_post returns"},
 	"dereg_mr under a window":              {spec: "EBUSY", rxe: "EINVAL", source: "rxe_mr.c rxe_dereg_mr"},
 

@@ -170,7 +170,7 @@ func (q *qp) execute(p *packet) {
 
 // established tells once of the first packet in RTR that is in sequence (the
 // kernel's rdmavt does so in rvt_comm_est, called by hfi1/rc.c and uc.c; IBTA
-// 11.6.3.2, communication established).
+// ch. 11, communication established).
 func (q *qp) established() {
 	if q.state == verbs.RTR && !q.resp.heard && !q.prof.NoCommEst {
 		q.resp.heard = true

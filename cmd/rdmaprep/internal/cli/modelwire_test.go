@@ -25,7 +25,7 @@ import (
 
 // across are the scripts that the tests of a wire run between two nodes that
 // know of each other by Ethernet frames alone. What must come out is IBTA vol. 1:
-// 9.7.5.1.3 for the NAK of a gap, 9.7.5.2.8 for RNR, 9.9.2.1 for the retries.
+// 9.7.5.1.3 for the NAK of a gap, 9.7.5.2.8 for RNR, 9.9 for the retries.
 var across = map[string]struct {
 	source string
 	trace  []string // what the trace must show, in this order
